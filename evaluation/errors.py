@@ -1,0 +1,114 @@
+"""Errors of the evaluation library.
+
+Each has a stable `code` (stored, shown, tested), a `kind` that tells a worker whether trying again can help, and a
+message that names the file, record or field and says what to do next.
+"""
+
+from enum import StrEnum
+
+
+class ErrorKind(StrEnum):
+    """Who has to act. Only `infrastructure` is ever retried without a person."""
+
+    MODEL = "model"
+    DATA = "data"
+    INFRASTRUCTURE = "infrastructure"
+    LIMIT = "limit"
+
+
+class EvaluationError(Exception):
+    """Base of every error that this library raises on purpose."""
+
+    code = "evaluation_error"
+    kind = ErrorKind.INFRASTRUCTURE
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class InputUnreadable(EvaluationError):
+    """An image, volume or text cannot be read."""
+
+    code = "input_unreadable"
+    kind = ErrorKind.DATA
+
+
+class InputTooLarge(InputUnreadable):
+    """An image has more pixels, or a volume more slices, than the limit allows."""
+
+    code = "input_too_large"
+
+
+class SuiteInvalid(EvaluationError):
+    """A suite's manifest or folder is not what the format asks for."""
+
+    code = "suite_invalid"
+    kind = ErrorKind.DATA
+
+
+class RecordInvalid(SuiteInvalid):
+    """A record of a task file breaks the record format."""
+
+    code = "record_invalid"
+
+
+class DataMissing(SuiteInvalid):
+    """A task file or an image of it is not installed."""
+
+    code = "data_missing"
+
+
+class TaskUnknown(EvaluationError):
+    """A task was asked for that the suite does not have."""
+
+    code = "task_unknown"
+    kind = ErrorKind.DATA
+
+
+class ModelUnsupported(EvaluationError):
+    """The repository's architecture is not one that can be loaded."""
+
+    code = "model_unsupported"
+    kind = ErrorKind.MODEL
+
+
+class ModelUnsafe(EvaluationError):
+    """The repository would need code or pickled weights of its own to run."""
+
+    code = "model_unsafe"
+    kind = ErrorKind.MODEL
+
+
+class ModelInvalid(EvaluationError):
+    """Files of the repository are missing, damaged or do not fit together."""
+
+    code = "model_invalid"
+    kind = ErrorKind.MODEL
+
+
+class AdapterMismatch(ModelInvalid):
+    """An adapter's weights do not all find their place in the base model."""
+
+    code = "adapter_mismatch"
+
+
+class InputUnsupported(EvaluationError):
+    """The embedder cannot embed this kind of input."""
+
+    code = "input_unsupported"
+    kind = ErrorKind.MODEL
+
+
+class EmbeddingInvalid(EvaluationError):
+    """An embedding is not finite, is zero, or has the wrong shape."""
+
+    code = "embedding_invalid"
+    kind = ErrorKind.MODEL
+
+
+class ResultInvalid(EvaluationError):
+    """A result file or embeddings file does not follow its schema."""
+
+    code = "result_invalid"
+    kind = ErrorKind.DATA

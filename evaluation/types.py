@@ -1,0 +1,165 @@
+"""Frozen values that pass between readers, evaluators and result files."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.inputs import EmbeddingInput
+from evaluation.vocabulary import Domain, EvidenceForm, Family, Granularity, PairingType, Parser, PoolScope, Split
+
+FloatMatrix = NDArray[np.float32]
+IntVector = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSpec:
+    """The declaration of one task: everything but its records.
+
+    `image_root` and `data_path` are relative to the suite's folder. `spec_sha256` in results covers every field.
+    """
+
+    name: str
+    title: str
+    family: Family
+    domain: Domain
+    evidence_form: EvidenceForm
+    pairing_type: PairingType
+    granularity: Granularity
+    split: Split
+    pool: PoolScope
+    parser: Parser
+    datasets: tuple[str, ...]
+    image_root: str
+    data_path: str
+    relevance_rule: str
+    group: str
+    licence: str
+    images_may_be_shown: bool
+    notes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteSpec:
+    """A versioned, ordered list of tasks."""
+
+    slug: str
+    version: str
+    title: str
+    synthetic: bool
+    tasks: tuple[TaskSpec, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalQuery:
+    """One query of a loaded task. Numbers are positions in `RetrievalTask.inputs`.
+
+    `pool` holds distinct candidates; for a global pool all queries share one tuple. `excluded` is the query's own copy
+    in the pool, which must not rank itself. `record` is the record's number in the task file, from 0.
+    """
+
+    record: int
+    query: int
+    pool: tuple[int, ...]
+    relevant: frozenset[int]
+    excluded: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalTask:
+    """A task with its records read and checked; `keys[i]` is the content hash of `inputs[i]`, without duplicates."""
+
+    spec: TaskSpec
+    inputs: tuple[EmbeddingInput, ...]
+    keys: tuple[str, ...]
+    queries: tuple[RetrievalQuery, ...]
+    data_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class RankOutcomes:
+    """Where the relevant candidates of each query stand; arrays of one length, one entry a query.
+
+    `above`: irrelevant candidates with a higher similarity than the relevant ones. `tied`: irrelevant candidates with
+    exactly the same similarity. `relevant`: how many candidates of the pool are relevant (they are equal in content,
+    so they share one similarity). `pool`: candidates ranked.
+    """
+
+    above: IntVector
+    tied: IntVector
+    relevant: IntVector
+    pool: IntVector
+
+    def __len__(self) -> int:
+        return len(self.above)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricValue:
+    """One number with its 95% interval; all in [0, 1]. `lower` and `upper` are both set or both None."""
+
+    name: str
+    value: float
+    lower: float | None = None
+    upper: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """The outcome of one task for one model."""
+
+    task: str
+    spec_sha256: str
+    data_sha256: str
+    metrics: tuple[MetricValue, ...]
+    chance: float
+    hit_at_1_optimistic: float
+    hit_at_1_pessimistic: float
+    outcomes: RankOutcomes
+    records: IntVector
+    self_excluded: int
+    n_inputs: int
+    seconds_embedding: float
+    seconds_ranking: float
+    peak_memory_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFailure:
+    """A task that could not be evaluated, and why."""
+
+    task: str
+    code: str
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateValue:
+    """A mean over tasks. `scope` names the grouping (overall, family, domain ...), `key` the group in it.
+
+    `n_tasks` of `n_expected` tasks were evaluated; the value covers the evaluated ones only.
+    """
+
+    scope: str
+    key: str
+    metric: str
+    value: float
+    lower: float | None
+    upper: float | None
+    n_tasks: int
+    n_expected: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDescription:
+    """What was loaded. `encode_config` holds everything that changes an embedding (prompts, pooling, dtype, pixels)."""
+
+    family: str
+    architecture: str
+    dimension: int
+    parameters: int
+    kinds: tuple[str, ...]
+    encode_config: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,129 @@
+"""The closed lists of words that classify tasks, models and inputs.
+
+Every enum is a `StrEnum`, so its value is what is stored, serialised and shown in addresses. `FAMILY_TITLES` and
+its neighbours give the words for people.
+"""
+
+from enum import StrEnum
+
+
+class Family(StrEnum):
+    """What is asked and what is searched: the eight retrieval families of MedHEB."""
+
+    IMAGE_TO_LABEL = "image_to_label"
+    IMAGE_TO_IMAGE = "image_to_image"
+    TEXT_TO_IMAGE = "text_to_image"
+    QUESTION_ANSWERING = "question_answering"
+    IMAGE_TO_REPORT = "image_to_report"
+    TEXT_TO_TEXT = "text_to_text"
+    REGION_GROUNDING = "region_grounding"
+    MODALITY_BRIDGING = "modality_bridging"
+
+
+class Domain(StrEnum):
+    """Anatomical domain: the eight of MedHEB."""
+
+    ABDOMINAL = "abdominal"
+    DERMATOLOGY = "dermatology"
+    MICROSCOPY = "microscopy"
+    MULTI_ORGAN = "multi_organ"
+    MUSCULOSKELETAL = "musculoskeletal"
+    NEURO = "neuro"
+    OPHTHALMOLOGY = "ophthalmology"
+    THORACIC = "thoracic"
+
+
+class EvidenceForm(StrEnum):
+    """The richest evidence that a task contains."""
+
+    IMAGE_2D = "image_2d"
+    VOLUME_3D = "volume_3d"
+    TEXT = "text"
+
+
+class PairingType(StrEnum):
+    """Which kinds of evidence are paired."""
+
+    IMAGE_IMAGE = "image_image"
+    IMAGE_TEXT = "image_text"
+    TEXT_TEXT = "text_text"
+    MODALITY_BRIDGING = "modality_bridging"
+
+
+class Granularity(StrEnum):
+    """What relevance is judged on."""
+
+    GLOBAL_LABEL = "global_label"
+    QUESTION_CONDITIONED = "question_conditioned"
+    REGION_LEVEL = "region_level"
+
+
+class Split(StrEnum):
+    """Whether the source of a task also gave training data to the reference model."""
+
+    IN_DISTRIBUTION = "in_distribution"
+    HELD_OUT = "held_out"
+
+
+class PoolScope(StrEnum):
+    """`local`: each query ranks its own list. `global`: every query ranks all distinct candidates of the task."""
+
+    LOCAL = "local"
+    GLOBAL = "global"
+
+
+class Parser(StrEnum):
+    """How a task file's records are read."""
+
+    IMAGE_CLS = "image_cls"
+    IMAGE_QA = "image_qa"
+    IMAGE_I2I = "image_i2i"
+    IMAGE_I2I_VG = "image_i2i_vg"
+    IMAGE_T2I = "image_t2i"
+    TEXT_QA = "text_qa"
+    VOLUME_I2T = "volume_i2t"
+    VOLUME_T2I = "volume_t2i"
+    VOLUME_I2I = "volume_i2i"
+
+
+class InputKind(StrEnum):
+    """What an input consists of; an embedder declares which kinds it can embed."""
+
+    TEXT = "text"
+    IMAGE = "image"
+    IMAGES = "images"
+    VOLUME = "volume"
+
+
+class EmbedderFamily(StrEnum):
+    """Model families that can be loaded."""
+
+    CLIP = "clip"
+    SIGLIP = "siglip"
+    QWEN3_VL = "qwen3_vl"
+    SENTENCE_TRANSFORMERS = "sentence_transformers"
+    LITE_DUAL = "lite_dual"
+    CHANCE = "chance"
+
+
+FAMILY_TITLES: dict[Family, str] = {
+    Family.IMAGE_TO_LABEL: "Image to label",
+    Family.IMAGE_TO_IMAGE: "Image to image",
+    Family.TEXT_TO_IMAGE: "Text to image",
+    Family.QUESTION_ANSWERING: "Question",
+    Family.IMAGE_TO_REPORT: "Report",
+    Family.TEXT_TO_TEXT: "Text to text",
+    Family.REGION_GROUNDING: "Region",
+    Family.MODALITY_BRIDGING: "Bridging",
+}
+
+DOMAIN_TITLES: dict[Domain, str] = {
+    Domain.ABDOMINAL: "Abdominal",
+    Domain.DERMATOLOGY: "Dermatology",
+    Domain.MICROSCOPY: "Microscopy",
+    Domain.MULTI_ORGAN: "Multi-organ",
+    Domain.MUSCULOSKELETAL: "Musculoskeletal",
+    Domain.NEURO: "Neuro",
+    Domain.OPHTHALMOLOGY: "Ophthalmology",
+    Domain.THORACIC: "Thoracic",
+}
