@@ -11,7 +11,6 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
-
 from django.utils import timezone
 
 from leaderboard import queue
