@@ -41,7 +41,9 @@ class ClipTowers:
     def image_features(self, images: Sequence[Image.Image]) -> FloatMatrix:
         """Projected image vectors, shape (len(images), dimension)."""
         inputs = self._processor(images=list(images), return_tensors="pt").to(self._device)
-        rows: FloatMatrix = self._model.get_image_features(pixel_values=inputs["pixel_values"]).pooler_output.cpu().numpy()
+        rows: FloatMatrix = (
+            self._model.get_image_features(pixel_values=inputs["pixel_values"]).pooler_output.cpu().numpy()
+        )
         return rows
 
     @torch.inference_mode()

@@ -12,7 +12,9 @@ from evaluation.types import FloatMatrix, ModelDescription
 from evaluation.vocabulary import InputKind
 
 ALL_KINDS = tuple(InputKind)
-PARTS_RULE = "mean of the parts (images averaged to one, text, instruction), each as its tower gives it, then unit length"
+PARTS_RULE = (
+    "mean of the parts (images averaged to one, text, instruction), each as its tower gives it, then unit length"
+)
 
 _IMAGES_AT_ONCE = 32
 

@@ -74,5 +74,3 @@ def loading_faults(folder: Path) -> Iterator[None]:
 def count_parameters(model: Any) -> int:
     """How many numbers the model's weights hold, shared ones once."""
     return sum(parameter.numel() for parameter in model.parameters())
-
-

@@ -31,7 +31,8 @@ _TOWER = {
 }
 _SPREAD = 0.2
 _START, _END = "<|startoftext|>", "<|endoftext|>"
-_QWEN_MARKS = ("<|im_start|>", "<|im_end|>", "<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>")
+_TURN_END = "<|im_end|>"
+_QWEN_MARKS = ("<|im_start|>", _TURN_END, "<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>")
 
 
 def write_chance(folder: Path, *, dimension: int = 64, seed: int = 0) -> None:
@@ -153,7 +154,7 @@ def write_tiny_qwen3_vl(folder: Path, seed: int) -> None:
         tie_word_embeddings=True,
     )
     _save(Qwen3VLForConditionalGeneration, config, folder, seed)
-    _save_tokenizer(tokenizer, folder, eos_token="<|im_end|>", pad_token=_END, model_max_length=32_768)
+    _save_tokenizer(tokenizer, folder, eos_token=_TURN_END, pad_token=_END, model_max_length=32_768)
     _write_json(
         folder / "preprocessor_config.json",
         {
@@ -170,7 +171,7 @@ def write_tiny_qwen3_vl(folder: Path, seed: int) -> None:
 
 def write_tiny_qwen3_vl_adapter(folder: Path, base_folder: Path, seed: int) -> None:
     """Write a LoRA adapter of random weights for the attention layers of the model in `base_folder`."""
-    from peft import LoraConfig, get_peft_model
+    from peft import LoraConfig, get_peft_model  # noqa: PLC0415 - slow to import, and only this writer needs it
 
     base = Qwen3VLForConditionalGeneration.from_pretrained(
         base_folder, dtype=torch.float32, local_files_only=True, use_safetensors=True
