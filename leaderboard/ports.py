@@ -1,0 +1,69 @@
+"""What the leaderboard needs from the outside, as an interface: a model hub.
+
+The leaderboard never imports a model framework. `settings.MODEL_HUB_BACKEND` names the class that implements
+`ModelHub`; the deployment's settings choose it, as they choose an e-mail backend.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+
+@dataclass(frozen=True, slots=True)
+class PreflightProblem:
+    """One reason why a repository cannot be evaluated.
+
+    `code` is stable. `field` names the form field it belongs to ("repo_id", "revision", "adapter_repo_id",
+    "adapter_revision"). `message` says what is wrong and what to do next. `passing` problems (a hub that does not
+    answer) can vanish by themselves.
+    """
+
+    code: str
+    field: str
+    message: str
+    passing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PreflightReport:
+    """What the hub says of a repository, without downloading its weights.
+
+    Facts that could not be learned are empty strings or None; then `problems` says why. `commit` is 40 hex digits.
+    `parameters` counts weights from safetensors headers; `size_bytes` is what would be downloaded.
+    """
+
+    repo_id: str
+    commit: str = ""
+    adapter_repo_id: str = ""
+    adapter_commit: str = ""
+    family: str = ""
+    architecture: str = ""
+    parameters: int | None = None
+    size_bytes: int | None = None
+    licence: str = ""
+    gated: bool = False
+    problems: tuple[PreflightProblem, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether the repository can be submitted."""
+        return not self.problems
+
+
+class ModelHub(Protocol):
+    """A hub of model repositories."""
+
+    def preflight(
+        self, *, repo_id: str, revision: str = "", adapter_repo_id: str = "", adapter_revision: str = ""
+    ) -> PreflightReport:
+        """Check a repository without downloading weights. Never raises for anything that a visitor can cause."""
+        ...
+
+
+def model_hub() -> ModelHub:
+    """The configured hub."""
+    backend = import_string(settings.MODEL_HUB_BACKEND)
+    hub: ModelHub = backend(endpoint=settings.HUB_ENDPOINT, token=settings.HUB_TOKEN)
+    return hub
