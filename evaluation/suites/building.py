@@ -61,7 +61,8 @@ class ImageWriter:
 class SuiteDraft:
     """All that a builder made except the images, which are already below the folder.
 
-    `training` maps a file name without its ending to its pairs. `readme` is the text of the suite's README.md.
+    `training` maps a file name without its ending to its pairs. `readme` is the text of the suite's README.md;
+    `notes` are sentences on what the suite covers thinly or not at all, which the README lists at its end.
     """
 
     slug: str
@@ -71,6 +72,7 @@ class SuiteDraft:
     tasks: tuple[TaskDraft, ...]
     training: Mapping[str, Sequence[TrainingPair]]
     readme: str
+    notes: tuple[str, ...] = ()
 
 
 def build_suite(out: Path, draw: Callable[[ImageWriter], SuiteDraft]) -> SuiteDraft:
@@ -108,7 +110,8 @@ def _write_draft(folder: Path, draft: SuiteDraft) -> None:
         )
     for name, pairs in draft.training.items():
         _write_lines(folder / TRAINING_FOLDER / f"{name}.jsonl", (pair_to_json(pair) for pair in pairs))
-    (folder / "README.md").write_text(draft.readme, encoding="utf-8")
+    notes = "".join(f"\n- {note}" for note in draft.notes)
+    (folder / "README.md").write_text(f"{draft.readme}{notes}\n" if notes else draft.readme, encoding="utf-8")
     specs = tuple(task.spec for task in draft.tasks)
     suite = SuiteSpec(draft.slug, draft.version, draft.title, draft.synthetic, specs)
     _write_json(folder / "suite.json", {"schema_version": 1, **asdict(suite)})

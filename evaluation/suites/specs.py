@@ -6,7 +6,17 @@ from evaluation.vocabulary import Domain, EvidenceForm, Family, Granularity, Pai
 
 FORM_FOLDERS = {EvidenceForm.IMAGE_2D: "2D_Task", EvidenceForm.VOLUME_3D: "3D_Task", EvidenceForm.TEXT: "Text_Task"}
 
-_GROUPS = {EvidenceForm.IMAGE_2D: "2D", EvidenceForm.VOLUME_3D: "3D", EvidenceForm.TEXT: "TXT"}
+# The release names its groups by form and kind of task.
+_FORM_GROUPS = {EvidenceForm.IMAGE_2D: "MED_2D", EvidenceForm.VOLUME_3D: "MED_3D"}
+_KIND_GROUPS = {
+    Family.IMAGE_TO_LABEL: "CLS",
+    Family.IMAGE_TO_IMAGE: "I2I",
+    Family.TEXT_TO_IMAGE: "T2I",
+    Family.QUESTION_ANSWERING: "VQA",
+    Family.IMAGE_TO_REPORT: "I2T",
+    Family.REGION_GROUNDING: "VG",
+    Family.MODALITY_BRIDGING: "I2I",
+}
 _PAIRING = {
     Family.IMAGE_TO_IMAGE: PairingType.IMAGE_IMAGE,
     Family.REGION_GROUNDING: PairingType.IMAGE_IMAGE,
@@ -60,8 +70,14 @@ def declare_task(
         image_root=image_root,
         data_path=f"{FORM_FOLDERS[form]}/{datasets[0]}/{name}.json",
         relevance_rule=rule,
-        group=_GROUPS[form] if split is Split.IN_DISTRIBUTION else "OOD",
+        group=f"MED_OOD_{datasets[0]}" if split is Split.HELD_OUT else _group(form, family),
         licence=licence,
         images_may_be_shown=shown,
         notes=notes,
     )
+
+
+def _group(form: EvidenceForm, family: Family) -> str:
+    if form is EvidenceForm.TEXT:
+        return "MED_T2T"
+    return f"{_FORM_GROUPS[form]}_{_KIND_GROUPS[family]}"
