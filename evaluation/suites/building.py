@@ -10,7 +10,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from evaluation.errors import SuiteInvalid
+from evaluation.manifest import write_manifest
 from evaluation.suites.leakage import refuse_shared_images, refuse_shared_patients
 from evaluation.suites.records import TaskDraft, TrainingPair, pair_to_json, record_to_json
 from evaluation.types import SuiteSpec
@@ -113,8 +114,7 @@ def _write_draft(folder: Path, draft: SuiteDraft) -> None:
     notes = "".join(f"\n- {note}" for note in draft.notes)
     (folder / "README.md").write_text(f"{draft.readme}{notes}\n" if notes else draft.readme, encoding="utf-8")
     specs = tuple(task.spec for task in draft.tasks)
-    suite = SuiteSpec(draft.slug, draft.version, draft.title, draft.synthetic, specs)
-    _write_json(folder / "suite.json", {"schema_version": 1, **asdict(suite)})
+    write_manifest(folder, SuiteSpec(draft.slug, draft.version, draft.title, draft.synthetic, specs))
 
 
 def _write_json(path: Path, body: Any) -> None:

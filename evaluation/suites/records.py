@@ -49,11 +49,16 @@ class TaskDraft:
 
 @dataclass(frozen=True, slots=True)
 class TrainingPair:
-    """A query and what it should be close to; image paths are relative to the suite's folder."""
+    """A query and what it should be close to; image paths are relative to the suite's folder.
+
+    Pairs with the same `label` (not empty) are equally right for each other's query: the positive of one is no negative
+    of the other.
+    """
 
     instruction: str
     query: Evidence
     positive: Evidence
+    label: str = ""
 
 
 def record_to_json(record: Record, parser: Parser) -> dict[str, Any]:
@@ -82,7 +87,7 @@ def _candidate_images(record: Record) -> list[Any]:
 def pair_to_json(pair: TrainingPair) -> dict[str, Any]:
     """The pair in the release's training format: `<image>` marks stand before the text, in the order of the paths.
 
-    `positive_images` (a list for each positive) is written where the positive holds images.
+    `positive_images` (a list for each positive) is written where the positive holds images, `label` where there is one.
     """
     body: dict[str, Any] = {
         "messages": [
@@ -94,6 +99,8 @@ def pair_to_json(pair: TrainingPair) -> dict[str, Any]:
     }
     if pair.positive.images:
         body["positive_images"] = [list(pair.positive.images)]
+    if pair.label:
+        body["label"] = pair.label
     return body
 
 

@@ -51,11 +51,13 @@ def _label_pairs(cases: list[Case], title: str, root: str) -> list[TrainingPair]
     for case in cases:
         image = _below(root, case.evidence)
         asked = _below(root, with_question(case, question))
-        pairs.append(TrainingPair(NAME_LABEL, asked, Evidence(text=case.label)))
-        pairs.append(TrainingPair(FIND_IMAGE, Evidence(text=PHRASE.format(title=title, label=case.label)), image))
+        described = Evidence(text=PHRASE.format(title=title, label=case.label))
+        label = f"{title}/{case.label}"
+        pairs.append(TrainingPair(NAME_LABEL, asked, Evidence(text=case.label), label))
+        pairs.append(TrainingPair(FIND_IMAGE, described, image, label))
         same = [other for other in cases if other.label == case.label]
         following = same[(same.index(case) + 1) % len(same)]
-        pairs.append(TrainingPair(MATCH_LABEL, image, _below(root, following.evidence)))
+        pairs.append(TrainingPair(MATCH_LABEL, image, _below(root, following.evidence), label))
     return pairs
 
 
