@@ -7,6 +7,9 @@ from evaluation.vocabulary import InputKind
 
 MAX_VOLUME_SLICES = 64
 MAX_IMAGE_PIXELS = 64_000_000
+MAX_VOLUME_VOXELS = 512 * 512 * 2048
+
+_LABEL_TEXT_LENGTH = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +36,16 @@ class EmbeddingInput:
         elif self.images:
             kinds.add(InputKind.IMAGE if len(self.images) == 1 else InputKind.IMAGES)
         return frozenset(kinds)
+
+    @property
+    def label(self) -> str:
+        """A short name for messages: the first file and how many there are, and the start of the text."""
+        parts = []
+        if self.images:
+            kind = "volume" if self.is_volume else "image"
+            more = f" and {len(self.images) - 1} more" if len(self.images) > 1 else ""
+            parts.append(f"{kind} {self.images[0]}{more}")
+        if self.text:
+            dots = "…" if len(self.text) > _LABEL_TEXT_LENGTH else ""
+            parts.append(f"text {self.text[:_LABEL_TEXT_LENGTH]!r}{dots}")
+        return " with ".join(parts) or "an input without text and images"

@@ -1,21 +1,12 @@
 """The interface of every embedder."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from PIL import Image
-
-from evaluation.inputs import EmbeddingInput
+from evaluation.decoding import DecodedInput
 from evaluation.types import FloatMatrix, ModelDescription
 
-
-@dataclass(frozen=True, slots=True)
-class DecodedInput:
-    """An input with its files read: `images` are RGB, in reading order; a volume's are its sampled slices."""
-
-    source: EmbeddingInput
-    images: tuple[Image.Image, ...] = ()
+__all__ = ["DecodedInput", "Embedder"]
 
 
 @runtime_checkable

@@ -1,0 +1,74 @@
+"""From an input to its images, whatever files they lie in."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from PIL import Image
+
+from evaluation.decoding.dicom import is_dicom, read_dicom, read_series
+from evaluation.decoding.faults import faults_of
+from evaluation.decoding.nifti import is_nifti, read_nifti
+from evaluation.decoding.rasters import read_raster
+from evaluation.decoding.sampling import sample_evenly
+from evaluation.errors import InputUnreadable
+from evaluation.hashing import series_files
+from evaluation.inputs import MAX_VOLUME_SLICES, EmbeddingInput
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedInput:
+    """An input with its files read: `images` are RGB, in reading order; a volume's are its sampled slices."""
+
+    source: EmbeddingInput
+    images: tuple[Image.Image, ...] = ()
+
+
+def decode(source: EmbeddingInput) -> DecodedInput:
+    """Read the files of an input. A volume is sampled evenly to at most `MAX_VOLUME_SLICES` slices.
+
+    Raises:
+        InputUnreadable: the input is empty, or a file is missing, empty, damaged or not what the input says.
+        InputTooLarge: an image or volume is beyond its limit.
+    """
+    if source.is_volume:
+        return DecodedInput(source, _read_volume(source))
+    if not source.text.strip() and not source.images:
+        raise InputUnreadable("The input has neither text nor images; give at least one of them.")
+    return DecodedInput(source, tuple(_read_image(path) for path in source.images))
+
+
+def _read_volume(source: EmbeddingInput) -> tuple[Image.Image, ...]:
+    if not source.images:
+        raise InputUnreadable("The volume has no files; give its slices, a NIfTI file or a DICOM series folder.")
+    if len(source.images) > 1:
+        return tuple(_read_image(path) for path in sample_evenly(source.images, MAX_VOLUME_SLICES))
+    path = source.images[0]
+    with faults_of(path):
+        if path.is_dir():
+            return read_series(series_files(path))
+        _require_content(path)
+        if is_nifti(path):
+            return read_nifti(path)
+        if is_dicom(path):
+            return read_dicom(path)
+        return (read_raster(path),)
+
+
+def _read_image(path: Path) -> Image.Image:
+    with faults_of(path):
+        if path.is_dir():
+            raise InputUnreadable(f"{path} is a folder; mark the input as a volume if it is a DICOM series.")
+        _require_content(path)
+        if is_nifti(path):
+            raise InputUnreadable(f"{path} is a NIfTI volume; mark the input as a volume.")
+        if not is_dicom(path):
+            return read_raster(path)
+        frames = read_dicom(path)
+        if len(frames) > 1:
+            raise InputUnreadable(f"{path} holds {len(frames)} frames; mark the input as a volume.")
+        return frames[0]
+
+
+def _require_content(path: Path) -> None:
+    if path.stat().st_size == 0:
+        raise InputUnreadable(f"{path} is empty; fetch the file again.")

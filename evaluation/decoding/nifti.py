@@ -1,0 +1,59 @@
+"""NIfTI volumes."""
+
+from pathlib import Path
+from typing import Any
+
+import nibabel
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from evaluation.decoding.intensities import grey_image, stretch
+from evaluation.decoding.rasters import require_pixels
+from evaluation.decoding.sampling import even_positions
+from evaluation.errors import InputTooLarge, InputUnreadable
+from evaluation.inputs import MAX_VOLUME_SLICES, MAX_VOLUME_VOXELS
+
+_LOW_PERCENTILE, _HIGH_PERCENTILE = 1, 99
+_SPATIAL_AXES = 3
+
+
+def is_nifti(path: Path) -> bool:
+    """Whether the name says NIfTI; the format has no mark that survives compression."""
+    return path.name.lower().endswith((".nii", ".nii.gz"))
+
+
+def read_nifti(path: Path) -> tuple[Image.Image, ...]:
+    """Axial slices from feet to head, sampled to at most `MAX_VOLUME_SLICES`.
+
+    The array is turned to its closest canonical orientation (right, anterior, superior) and each slice is shown as
+    radiologists do: the patient's front is up and their right is on the left. Intensities between the 1st and the 99th
+    percentile of the sampled slices are mapped linearly to 0..255; where these two are equal, minimum..maximum are.
+
+    Raises:
+        InputTooLarge: more than `MAX_VOLUME_VOXELS` voxels, or a slice beyond the pixel limit.
+        InputUnreadable: not one three-dimensional volume of real numbers.
+        Exception: whatever the decoder raises on a damaged file; the caller translates it.
+    """
+    volume: Any = nibabel.load(path)
+    shape = tuple(int(extent) for extent in volume.shape)
+    if len(shape) < _SPATIAL_AXES or any(extent != 1 for extent in shape[_SPATIAL_AXES:]) or 0 in shape:
+        raise InputUnreadable(f"{path} has the shape {shape}; one volume with three axes is needed.")
+    if int(np.prod(shape, dtype=np.int64)) > MAX_VOLUME_VOXELS:
+        raise InputTooLarge(f"{path} has the shape {shape}; at most {MAX_VOLUME_VOXELS:,} voxels are read.")
+    stored = np.asanyarray(volume.dataobj.get_unscaled())
+    if stored.dtype.kind not in "iuf":
+        raise InputUnreadable(f"{path} holds values of type {stored.dtype}; real numbers are needed.")
+    orientation = nibabel.io_orientation(volume.affine)
+    canonical = nibabel.apply_orientation(stored.reshape(shape[:_SPATIAL_AXES]), orientation)
+    require_pixels(path, canonical.shape[0], canonical.shape[1])
+    sampled = canonical[:, :, even_positions(canonical.shape[2], MAX_VOLUME_SLICES)].astype(np.float32)
+    return _axial_images(sampled * float(volume.dataobj.slope) + float(volume.dataobj.inter))
+
+
+def _axial_images(values: NDArray[Any]) -> tuple[Image.Image, ...]:
+    low, high = np.percentile(values, (_LOW_PERCENTILE, _HIGH_PERCENTILE))
+    if high <= low:
+        low, high = values.min(), values.max()
+    pixels = stretch(values[::-1, ::-1, :], float(low), float(high))
+    return tuple(grey_image(pixels[:, :, position].T) for position in range(pixels.shape[2]))

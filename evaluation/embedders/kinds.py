@@ -1,0 +1,23 @@
+"""Whether an embedder can embed what it is given."""
+
+from collections.abc import Iterable
+
+from evaluation.errors import InputUnsupported
+from evaluation.inputs import EmbeddingInput
+from evaluation.types import ModelDescription
+
+
+def require_kinds(inputs: Iterable[EmbeddingInput], description: ModelDescription) -> None:
+    """Refuse inputs of a kind that the model does not declare.
+
+    Raises:
+        InputUnsupported: naming the first such input and the kinds that are possible.
+    """
+    possible = set(description.kinds)
+    for source in inputs:
+        missing = sorted(source.kinds - possible)
+        if missing:
+            known = ", ".join(description.kinds)
+            raise InputUnsupported(
+                f"{source.label}: {description.architecture} cannot embed {', '.join(missing)}; it can embed {known}."
+            )

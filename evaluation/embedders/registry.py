@@ -1,0 +1,120 @@
+"""Which family a model folder belongs to, and how to load it. Importing this module loads no framework."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from evaluation.embedders.protocol import Embedder
+from evaluation.embedders.safety import (
+    adapter_problems,
+    check_adapter_safety,
+    check_folder_safety,
+    document_problems,
+    folder_file_names,
+    read_modules,
+    read_object,
+    safety_problems,
+)
+from evaluation.errors import ModelUnsupported
+from evaluation.vocabulary import EmbedderFamily
+
+__all__ = [
+    "adapter_problems",
+    "check_adapter_safety",
+    "check_folder_safety",
+    "detect_family",
+    "document_problems",
+    "family_of_config",
+    "load_embedder",
+    "safety_problems",
+]
+
+_FAMILY_OF_TYPE = {
+    "clip": EmbedderFamily.CLIP,
+    "siglip": EmbedderFamily.SIGLIP,
+    "qwen3_vl": EmbedderFamily.QWEN3_VL,
+    "medboard-chance": EmbedderFamily.CHANCE,
+    "medboard-lite-dual": EmbedderFamily.LITE_DUAL,
+}
+_TEXT_MODULES = frozenset({"Transformer", "Pooling", "Normalize", "Dense", "LayerNorm", "Dropout", "StaticEmbedding"})
+_LOADERS = {
+    EmbedderFamily.CLIP: "evaluation.embedders.clip:load_clip",
+    EmbedderFamily.SIGLIP: "evaluation.embedders.siglip:load_siglip",
+    EmbedderFamily.QWEN3_VL: "evaluation.embedders.qwen3_vl:load_qwen3_vl",
+    EmbedderFamily.SENTENCE_TRANSFORMERS: "evaluation.embedders.sentence_transformers:load_sentence_transformers",
+    EmbedderFamily.LITE_DUAL: "evaluation.embedders.lite_dual:load_lite_dual",
+    EmbedderFamily.CHANCE: "evaluation.embedders.chance:load_chance",
+}
+ADAPTABLE_FAMILIES = frozenset({EmbedderFamily.QWEN3_VL})
+
+
+def family_of_config(
+    config: Mapping[str, Any], file_names: Collection[str], modules: Sequence[Any] | None
+) -> EmbedderFamily:
+    """The family of a repository, from its parsed config.json (`{}` where absent) and modules.json (None where absent).
+
+    The architecture decides first: a SigLIP that also ships modules.json is loaded as SigLIP, because the
+    sentence-transformers way pads its texts wrongly.
+
+    Raises:
+        ModelUnsupported: no family matches; the message names what was found and what can be loaded.
+    """
+    model_type = config.get("model_type")
+    family = _FAMILY_OF_TYPE.get(model_type) if isinstance(model_type, str) else None
+    if family is not None:
+        return family
+    if modules is not None:
+        _require_text_modules(modules)
+        return EmbedderFamily.SENTENCE_TRANSFORMERS
+    if not config and "adapter_config.json" in file_names:
+        raise ModelUnsupported(
+            "The repository holds an adapter without its base model; give the base model's id, and this one as its adapter."
+        )
+    known = ", ".join(sorted(_FAMILY_OF_TYPE))
+    raise ModelUnsupported(
+        f"The model type {model_type!r} cannot be loaded; known are {known}, and text repositories with modules.json."
+    )
+
+
+def detect_family(folder: Path) -> EmbedderFamily:
+    """The family of a model folder.
+
+    Raises:
+        ModelInvalid: the folder or one of its configuration files cannot be read.
+        ModelUnsupported: no family matches.
+    """
+    names = folder_file_names(folder)
+    config = read_object(folder / "config.json") if "config.json" in names else {}
+    return family_of_config(config, names, read_modules(folder))
+
+
+def load_embedder(folder: Path, *, adapter_folder: Path | None = None, device: str = "cpu") -> Embedder:
+    """Load the model in `folder`, with the adapter in `adapter_folder` where one is given, after the safety checks.
+
+    Args:
+        folder: a model repository's files.
+        adapter_folder: a PEFT LoRA adapter repository's files; Qwen3-VL only.
+        device: a torch device such as `cpu` or `cuda:0`.
+
+    Raises:
+        ModelUnsafe, ModelUnsupported, ModelInvalid, AdapterMismatch.
+    """
+    check_folder_safety(folder)
+    family = detect_family(folder)
+    module_name, _, function_name = _LOADERS[family].partition(":")
+    load: Callable[..., Embedder] = getattr(import_module(module_name), function_name)
+    if adapter_folder is None:
+        return load(folder, device=device)
+    if family not in ADAPTABLE_FAMILIES:
+        raise ModelUnsupported(f"Models of the family {family} take no adapter; submit {folder.name} without one.")
+    check_adapter_safety(adapter_folder)
+    return load(folder, adapter_folder=adapter_folder, device=device)
+
+
+def _require_text_modules(modules: Sequence[Any]) -> None:
+    for module in modules:
+        kind = str(module.get("type")) if isinstance(module, Mapping) else repr(module)
+        if kind.rpartition(".")[2] not in _TEXT_MODULES:
+            known = ", ".join(sorted(_TEXT_MODULES))
+            raise ModelUnsupported(f"modules.json uses {kind}; text models are loaded from {known}.")
