@@ -1,0 +1,25 @@
+"""The data model. Constraints in the database carry the rules; services make every change."""
+
+from leaderboard.models.accounts import User
+from leaderboard.models.catalogue import Suite, Task
+from leaderboard.models.embedding_models import EmbeddingModel, ModelRevision
+from leaderboard.models.runs import Priority, Run, RunEvent, TaskRun, Worker
+from leaderboard.models.scores import AggregateScore, Score
+from leaderboard.models.submissions import Submission, SubmissionPause
+
+__all__ = [
+    "AggregateScore",
+    "EmbeddingModel",
+    "ModelRevision",
+    "Priority",
+    "Run",
+    "RunEvent",
+    "Score",
+    "Submission",
+    "SubmissionPause",
+    "Suite",
+    "Task",
+    "TaskRun",
+    "User",
+    "Worker",
+]

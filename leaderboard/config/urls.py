@@ -1,0 +1,9 @@
+"""Addresses."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+urlpatterns = [
+    path("admin/", admin.site.urls),
+    path("accounts/", include("allauth.account.urls")),
+]

@@ -1,0 +1,57 @@
+"""What people ask for, and whether they may."""
+
+import uuid
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+from leaderboard.models.catalogue import Suite
+from leaderboard.models.embedding_models import ModelRevision
+
+
+class Submission(models.Model):
+    """A person's request to evaluate one revision on one suite. It is open until its run has ended."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    revision = models.ForeignKey(ModelRevision, on_delete=models.PROTECT, related_name="submissions")
+    suite = models.ForeignKey(Suite, on_delete=models.PROTECT, related_name="submissions")
+    submitter = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="submissions")
+    declared_training_data = ArrayField(models.CharField(max_length=64), default=list, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["revision", "suite"], condition=Q(closed_at__isnull=True), name="submission_one_open"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.revision} on {self.suite}"
+
+
+class SubmissionPause(models.Model):
+    """A span of time in which no submissions are taken. At most one is open."""
+
+    reason = models.CharField(max_length=300)
+    started_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    started_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True)
+    is_open = models.BooleanField(default=True)
+
+    class Meta:
+        ordering = ["-started_at"]
+        constraints = [
+            models.UniqueConstraint(fields=["is_open"], condition=Q(is_open=True), name="submission_pause_one_open"),
+            models.CheckConstraint(
+                condition=Q(is_open=True, ended_at__isnull=True) | Q(is_open=False, ended_at__isnull=False),
+                name="submission_pause_open_has_no_end",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.reason

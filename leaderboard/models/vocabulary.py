@@ -1,0 +1,129 @@
+"""Closed lists as Django choices. Their values equal those of the evaluation library; a test holds them together."""
+
+from django.db import models
+from django.db.models import Q
+
+
+class Family(models.TextChoices):
+    """The eight retrieval families."""
+
+    IMAGE_TO_LABEL = "image_to_label", "Image to label"
+    IMAGE_TO_IMAGE = "image_to_image", "Image to image"
+    TEXT_TO_IMAGE = "text_to_image", "Text to image"
+    QUESTION_ANSWERING = "question_answering", "Question"
+    IMAGE_TO_REPORT = "image_to_report", "Report"
+    TEXT_TO_TEXT = "text_to_text", "Text to text"
+    REGION_GROUNDING = "region_grounding", "Region"
+    MODALITY_BRIDGING = "modality_bridging", "Bridging"
+
+
+class Domain(models.TextChoices):
+    """The eight anatomical domains."""
+
+    ABDOMINAL = "abdominal", "Abdominal"
+    DERMATOLOGY = "dermatology", "Dermatology"
+    MICROSCOPY = "microscopy", "Microscopy"
+    MULTI_ORGAN = "multi_organ", "Multi-organ"
+    MUSCULOSKELETAL = "musculoskeletal", "Musculoskeletal"
+    NEURO = "neuro", "Neuro"
+    OPHTHALMOLOGY = "ophthalmology", "Ophthalmology"
+    THORACIC = "thoracic", "Thoracic"
+
+
+class EvidenceForm(models.TextChoices):
+    """The richest evidence in a task."""
+
+    IMAGE_2D = "image_2d", "2D image"
+    VOLUME_3D = "volume_3d", "3D volume"
+    TEXT = "text", "Text"
+
+
+class PairingType(models.TextChoices):
+    """Which kinds of evidence are paired."""
+
+    IMAGE_IMAGE = "image_image", "Image–image"
+    IMAGE_TEXT = "image_text", "Image–text"
+    TEXT_TEXT = "text_text", "Text–text"
+    MODALITY_BRIDGING = "modality_bridging", "Modality-bridging"
+
+
+class Granularity(models.TextChoices):
+    """What relevance is judged on."""
+
+    GLOBAL_LABEL = "global_label", "Global label"
+    QUESTION_CONDITIONED = "question_conditioned", "Question-conditioned"
+    REGION_LEVEL = "region_level", "Region-level"
+
+
+class Split(models.TextChoices):
+    """Whether the task's source gave training data to the reference model."""
+
+    IN_DISTRIBUTION = "in_distribution", "In-distribution"
+    HELD_OUT = "held_out", "Held-out source"
+
+
+class PoolScope(models.TextChoices):
+    """Whose candidates a query ranks."""
+
+    LOCAL = "local", "Local: each query has its own pool"
+    GLOBAL = "global", "Global: one pool for the whole task"
+
+
+class RunState(models.TextChoices):
+    """Where a run stands."""
+
+    QUEUED = "queued", "Queued"
+    PREPARING = "preparing", "Preparing"
+    RUNNING = "running", "Running"
+    SCORING = "scoring", "Scoring"
+    SUCCEEDED = "succeeded", "Succeeded"
+    FAILED = "failed", "Failed"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+class TaskRunState(models.TextChoices):
+    """Where one task of a run stands."""
+
+    PENDING = "pending", "Pending"
+    CLAIMED = "claimed", "Running"
+    SUCCEEDED = "succeeded", "Succeeded"
+    FAILED = "failed", "Failed"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+class ErrorKind(models.TextChoices):
+    """Who has to act on a failure."""
+
+    MODEL = "model", "Model"
+    DATA = "data", "Data"
+    INFRASTRUCTURE = "infrastructure", "Infrastructure"
+    LIMIT = "limit", "Limit"
+
+
+class AggregateScope(models.TextChoices):
+    """What a mean over tasks covers."""
+
+    OVERALL = "overall", "Overall"
+    FAMILY = "family", "Family"
+    DOMAIN = "domain", "Domain"
+    EVIDENCE_FORM = "evidence_form", "Evidence form"
+    SPLIT = "split", "Split"
+
+
+ACTIVE_RUN_STATES = (RunState.QUEUED, RunState.PREPARING, RunState.RUNNING, RunState.SCORING)
+FINAL_RUN_STATES = (RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED)
+
+HEX_40 = r"^[0-9a-f]{40}$"
+HEX_64 = r"^[0-9a-f]{64}$"
+
+
+def one_of(field: str, choices: type[models.TextChoices], *, name: str, blank: bool = False) -> models.CheckConstraint:
+    """A CHECK that a column holds one of the choices (or, with `blank`, the empty string)."""
+    values = [*choices.values, ""] if blank else list(choices.values)
+    return models.CheckConstraint(condition=Q(**{f"{field}__in": values}), name=name)
+
+
+def matches(field: str, pattern: str, *, name: str, blank: bool = False) -> models.CheckConstraint:
+    """A CHECK that a column matches a pattern (or, with `blank`, is the empty string)."""
+    condition = Q(**{f"{field}__regex": pattern})
+    return models.CheckConstraint(condition=condition | Q(**{field: ""}) if blank else condition, name=name)

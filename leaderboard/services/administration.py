@@ -1,0 +1,55 @@
+"""What administrators and workers tell the board about themselves."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from leaderboard.exceptions import TransitionRefused
+from leaderboard.models import SubmissionPause, User, Worker
+
+
+def submissions_pause(*, actor: User, reason: str) -> SubmissionPause:
+    """Take no submissions until they are resumed.
+
+    Raises:
+        TransitionRefused: they are paused already.
+    """
+    try:
+        with transaction.atomic():
+            return SubmissionPause.objects.create(started_by=actor, reason=reason)
+    except IntegrityError as error:
+        raise TransitionRefused("Submissions are paused already.") from error
+
+
+@transaction.atomic
+def submissions_resume() -> None:
+    """Take submissions again.
+
+    Raises:
+        TransitionRefused: they are not paused.
+    """
+    ended = SubmissionPause.objects.filter(is_open=True).update(is_open=False, ended_at=timezone.now())
+    if not ended:
+        raise TransitionRefused("Submissions are not paused.")
+
+
+def worker_report(*, name: str, device: str, versions: Mapping[str, Any], started_at: Any) -> None:
+    """A worker has started."""
+    Worker.objects.update_or_create(
+        name=name,
+        defaults={
+            "device": device,
+            "versions": dict(versions),
+            "started_at": started_at,
+            "last_seen_at": timezone.now(),
+            "current_run": None,
+        },
+    )
+
+
+def worker_seen(*, name: str, current_run_id: UUID | None) -> None:
+    """A worker is alive and does this."""
+    Worker.objects.filter(name=name).update(last_seen_at=timezone.now(), current_run=current_run_id)

@@ -1,0 +1,81 @@
+"""Puts suites and their tasks into the database."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from leaderboard.exceptions import ApplicationError
+from leaderboard.models import Suite, Task
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDeclaration:
+    """A task as a suite declares it; `chance` and `n_queries` only where its data are installed."""
+
+    name: str
+    title: str
+    family: str
+    domain: str
+    evidence_form: str
+    pairing_type: str
+    granularity: str
+    split: str
+    pool: str
+    parser: str
+    group: str
+    datasets: tuple[str, ...]
+    data_group: str
+    relevance_rule: str
+    licence: str
+    images_may_be_shown: bool
+    notes: str
+    spec_sha256: str
+    n_queries: int | None = None
+    chance: float | None = None
+
+
+class SuiteChanged(ApplicationError):
+    """A task's declaration differs from the stored one of the same suite version."""
+
+    code = "suite_changed"
+
+
+@transaction.atomic
+def suite_sync(*, slug: str, version: str, title: str, synthetic: bool, tasks: Sequence[TaskDeclaration]) -> Suite:
+    """Store a suite, or bring what is known of its data up to date, and make this version the live one.
+
+    Raises:
+        SuiteChanged: a task changed within a version. Scores would silently mean something else: give a new version.
+    """
+    Suite.objects.filter(slug=slug).exclude(version=version).update(is_live=False)
+    suite, _ = Suite.objects.update_or_create(
+        slug=slug, version=version, defaults={"title": title, "synthetic": synthetic, "is_live": True}
+    )
+    stored = {task.name: task for task in suite.tasks.all()}
+    _refuse_changes(suite, stored, tasks)
+    for position, declaration in enumerate(tasks):
+        _task_sync(suite, position, declaration)
+    return suite
+
+
+def _refuse_changes(suite: Suite, stored: dict[str, Task], tasks: Sequence[TaskDeclaration]) -> None:
+    if not stored:
+        return
+    declared = {task.name: task for task in tasks}
+    changed = [
+        name for name, task in declared.items() if name not in stored or stored[name].spec_sha256 != task.spec_sha256
+    ]
+    changed += [name for name in stored if name not in declared]
+    if changed:
+        raise SuiteChanged(
+            f"Suite {suite} is stored with other declarations of {', '.join(sorted(changed)[:5])}"
+            f" ({len(changed)} in all). Give the changed suite a new version."
+        )
+
+
+def _task_sync(suite: Suite, position: int, declaration: TaskDeclaration) -> None:
+    facts = {name: getattr(declaration, name) for name in TaskDeclaration.__slots__ if name != "name"}
+    facts["datasets"] = list(declaration.datasets)
+    facts["is_installed"] = declaration.n_queries is not None
+    Task.objects.update_or_create(suite=suite, name=declaration.name, defaults={**facts, "position": position})

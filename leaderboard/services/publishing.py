@@ -1,0 +1,64 @@
+"""Which run of a revision stands on the boards."""
+
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from leaderboard.exceptions import TransitionRefused
+from leaderboard.models import Run, RunEvent
+from leaderboard.models.vocabulary import RunState
+from leaderboard.services.runs import run_lock
+
+
+@transaction.atomic
+def run_publish(*, run_id: UUID, actor: str) -> Run:
+    """Put a succeeded run on the boards, in the place of the run that stood there.
+
+    Raises:
+        TransitionRefused: the run has not succeeded, or is published already.
+    """
+    run = run_lock(run_id)
+    if run.state != RunState.SUCCEEDED:
+        raise TransitionRefused("Only a run that succeeded can be published.")
+    if run.is_published:
+        raise TransitionRefused("This run is published already.")
+    for earlier in Run.objects.select_for_update().filter(revision=run.revision, suite=run.suite, is_published=True):
+        _withdraw(earlier, actor=actor, reason=f"replaced by attempt {run.attempt}")
+    _publish(run, actor=actor)
+    return run
+
+
+@transaction.atomic
+def run_withdraw(*, run_id: UUID, actor: str, reason: str) -> Run:
+    """Take a published run off the boards.
+
+    Raises:
+        TransitionRefused: the run is not published.
+    """
+    run = run_lock(run_id)
+    if not run.is_published:
+        raise TransitionRefused("This run is not published.")
+    _withdraw(run, actor=actor, reason=reason)
+    return run
+
+
+def run_publish_first(run: Run, *, actor: str) -> None:
+    """Publish a run if its revision has nothing published on the suite; a rerun waits for a person's decision."""
+    if not Run.objects.filter(revision=run.revision, suite=run.suite, is_published=True).exists():
+        _publish(run, actor=actor)
+
+
+def _publish(run: Run, *, actor: str) -> None:
+    run.is_published = True
+    run.published_at = timezone.now()
+    run.save(update_fields=["is_published", "published_at"])
+    RunEvent.objects.create(run=run, from_state=run.state, to_state=run.state, actor=actor, reason="published")
+
+
+def _withdraw(run: Run, *, actor: str, reason: str) -> None:
+    run.is_published = False
+    run.save(update_fields=["is_published"])
+    RunEvent.objects.create(
+        run=run, from_state=run.state, to_state=run.state, actor=actor, reason=f"withdrawn: {reason}"
+    )

@@ -1,0 +1,163 @@
+"""Every change of a run's state. Each function locks the run, checks the state that it expects and writes an event."""
+
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Max, QuerySet
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from leaderboard import queue
+from leaderboard.exceptions import TransitionRefused
+from leaderboard.models import ModelRevision, Priority, Run, RunEvent, Score, Submission, Suite, TaskRun, User
+from leaderboard.models.vocabulary import FINAL_RUN_STATES, RunState, TaskRunState
+
+NO_LEASE = {"lease_owner": "", "lease_expires_at": None}
+
+
+def run_lock(run_id: UUID) -> Run:
+    """The run, locked until the end of the transaction."""
+    return Run.objects.select_for_update().get(pk=run_id)
+
+
+def run_move(run: Run, to_state: RunState, *, actor: str, reason: str = "", **changes: object) -> None:
+    """Write a transition of a locked run, with its event. The caller has checked that it is allowed."""
+    from_state = run.state
+    run.state = to_state
+    if to_state in FINAL_RUN_STATES:
+        changes = {"finished_at": timezone.now(), **NO_LEASE, **changes}
+    for name, value in changes.items():
+        setattr(run, name, value)
+    run.save(update_fields=["state", *changes])
+    RunEvent.objects.create(run=run, from_state=from_state, to_state=to_state, actor=actor, reason=reason)
+    if to_state in FINAL_RUN_STATES:
+        Submission.objects.filter(pk=run.submission_id, closed_at__isnull=True).update(closed_at=Now())
+
+
+def run_create(
+    *,
+    revision: ModelRevision,
+    suite: Suite,
+    requested_by: User,
+    submission: Submission | None = None,
+    priority: Priority = Priority.VISITOR,
+    rerun_of: Run | None = None,
+    reason: str = "",
+) -> Run:
+    """Queue a new attempt over all installed tasks of the suite, and ring for it. Runs inside the caller's transaction."""
+    latest = Run.objects.filter(revision=revision, suite=suite).aggregate(latest=Max("attempt"))["latest"] or 0
+    run = Run.objects.create(
+        revision=revision,
+        suite=suite,
+        attempt=latest + 1,
+        submission=submission,
+        requested_by=requested_by,
+        priority=priority,
+        rerun_of=rerun_of,
+    )
+    tasks = suite.tasks.filter(is_installed=True)
+    TaskRun.objects.bulk_create([TaskRun(run=run, task=task) for task in tasks])
+    RunEvent.objects.create(run=run, to_state=RunState.QUEUED, actor=requested_by.get_username(), reason=reason)
+    queue.ring(run.pk)
+    return run
+
+
+@transaction.atomic
+def run_cancel(*, run_id: UUID, actor: str, reason: str = "") -> Run:
+    """Stop a run in any active state. Workers learn of it from their next heartbeat and drop what they hold.
+
+    Raises:
+        TransitionRefused: the run has already ended.
+    """
+    run = run_lock(run_id)
+    if not run.is_active:
+        raise TransitionRefused(f"This run has already ended ({run.get_state_display().lower()}); nothing to cancel.")
+    _cancel_open_tasks(run.task_runs.all())
+    run_move(run, RunState.CANCELLED, actor=actor, reason=reason)
+    return run
+
+
+@transaction.atomic
+def run_fail(*, run_id: UUID, actor: str, code: str, kind: str, message: str) -> Run:
+    """End a run that cannot go on.
+
+    Raises:
+        TransitionRefused: the run has already ended.
+    """
+    run = run_lock(run_id)
+    if not run.is_active:
+        raise TransitionRefused("This run has already ended.")
+    _cancel_open_tasks(run.task_runs.all())
+    run_move(
+        run,
+        RunState.FAILED,
+        actor=actor,
+        reason=message,
+        error_code=code,
+        error_kind=kind,
+        error_message=message,
+    )
+    return run
+
+
+def _cancel_open_tasks(task_runs: QuerySet[TaskRun]) -> None:
+    task_runs.filter(state__in=[TaskRunState.PENDING, TaskRunState.CLAIMED]).update(
+        state=TaskRunState.CANCELLED, finished_at=Now(), **NO_LEASE
+    )
+
+
+@transaction.atomic
+def run_rerun(*, run_id: UUID, actor: User, failed_only: bool = False, reason: str = "") -> Run:
+    """Queue a new attempt for the same revision and suite, from any state of the old one.
+
+    An active attempt is cancelled first. With `failed_only`, results of tasks that succeeded are carried over and only
+    the others run again. The published run stays published until another is published in its place.
+
+    Raises:
+        TransitionRefused: with `failed_only`, when no task failed or was cut short.
+    """
+    old = run_lock(run_id)
+    active = Run.objects.select_for_update().filter(
+        revision=old.revision, suite=old.suite, state__in=[s for s in RunState if s not in FINAL_RUN_STATES]
+    )
+    for run in active:
+        run_cancel(run_id=run.pk, actor=actor.get_username(), reason="replaced by a rerun")
+    kept = list(old.task_runs.filter(state=TaskRunState.SUCCEEDED)) if failed_only else []
+    if failed_only and len(kept) == old.task_runs.count():
+        raise TransitionRefused("Every task of this run succeeded; there is nothing to run again.")
+    new = run_create(
+        revision=old.revision,
+        suite=old.suite,
+        requested_by=actor,
+        submission=old.submission,
+        priority=Priority.RERUN,
+        rerun_of=old,
+        reason=reason or ("rerun of failed tasks" if failed_only else "rerun"),
+    )
+    for task_run in kept:
+        _carry_over(task_run, new)
+    return new
+
+
+CARRIED_FIELDS = (
+    "state", "started_at", "finished_at", "seconds_embedding", "seconds_ranking", "peak_memory_bytes", "n_queries",
+    "chance", "hit_at_1_optimistic", "hit_at_1_pessimistic", "self_excluded", "data_sha256", "outcomes",
+    "inputs_done", "inputs_total",
+)  # fmt: skip
+
+
+def _carry_over(old: TaskRun, run: Run) -> None:
+    """Copy a finished task and its scores into another run, and say where it came from."""
+    values = {name: getattr(old, name) for name in CARRIED_FIELDS}
+    new, _ = TaskRun.objects.update_or_create(run=run, task=old.task, defaults={**values, "carried_from": old})
+    Score.objects.bulk_create(
+        Score(
+            task_run=new,
+            metric=score.metric,
+            value=score.value,
+            lower=score.lower,
+            upper=score.upper,
+            is_main=score.is_main,
+        )
+        for score in old.scores.all()
+    )

@@ -1,0 +1,108 @@
+"""Submitting a model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import IntegrityError, transaction
+
+from leaderboard.exceptions import DuplicateSubmission, PreflightFailed, SubmissionsPaused, SuiteMissing
+from leaderboard.models import EmbeddingModel, ModelRevision, Run, Submission, SubmissionPause, Suite, User
+from leaderboard.models.vocabulary import ACTIVE_RUN_STATES, RunState
+from leaderboard.ports import PreflightReport
+from leaderboard.services.runs import run_create
+
+
+@dataclass(frozen=True, slots=True)
+class Existing:
+    """A run that already answers a request."""
+
+    run: Run
+
+    @property
+    def sentence(self) -> str:
+        """What to tell the person who asked."""
+        if self.run.is_active:
+            return "This revision is being evaluated on this suite right now."
+        return "This revision has already been evaluated on this suite."
+
+
+def existing_run(*, report: PreflightReport, suite: Suite) -> Existing | None:
+    """The active or succeeded run of exactly this revision and adapter on this suite, if there is one."""
+    run = (
+        Run.objects.filter(
+            revision__model__repo_id__iexact=report.repo_id,
+            revision__commit=report.commit,
+            revision__adapter_repo_id=report.adapter_repo_id,
+            revision__adapter_commit=report.adapter_commit,
+            revision__encode_config_sha256="",
+            suite=suite,
+            state__in=[*ACTIVE_RUN_STATES, RunState.SUCCEEDED],
+        )
+        .order_by("-is_published", "-attempt")
+        .first()
+    )
+    return Existing(run) if run else None
+
+
+def submission_create(
+    *,
+    submitter: User,
+    report: PreflightReport,
+    suite: Suite,
+    declared_training_data: Sequence[str] = (),
+) -> Submission:
+    """Queue the evaluation of a revision that passed preflight.
+
+    Raises:
+        SubmissionsPaused: an administrator paused submissions.
+        PreflightFailed: the report has problems.
+        SuiteMissing: the suite has no installed task.
+        DuplicateSubmission: this revision was or is being evaluated on this suite.
+    """
+    _refuse_when_paused()
+    if not report.passed:
+        raise PreflightFailed(" ".join(problem.message for problem in report.problems))
+    if not suite.tasks.filter(is_installed=True).exists():
+        raise SuiteMissing(f"The data of {suite.title} are not installed on this board's workers yet.")
+    try:
+        with transaction.atomic():
+            revision = _revision_for(report)
+            if existing := existing_run(report=report, suite=suite):
+                raise DuplicateSubmission(existing.sentence)
+            submission = Submission.objects.create(
+                revision=revision,
+                suite=suite,
+                submitter=submitter,
+                declared_training_data=list(declared_training_data),
+            )
+            run_create(revision=revision, suite=suite, requested_by=submitter, submission=submission)
+    except IntegrityError as error:
+        raise DuplicateSubmission("Somebody submitted this revision at the same moment.") from error
+    return submission
+
+
+def _refuse_when_paused() -> None:
+    pause = SubmissionPause.objects.filter(is_open=True).first()
+    if pause:
+        raise SubmissionsPaused(f"Submissions are paused: {pause.reason} Please come back later.")
+
+
+def _revision_for(report: PreflightReport) -> ModelRevision:
+    """The stored revision of a report, made if new. What the hub says of the model is brought up to date."""
+    model = EmbeddingModel.objects.select_for_update().filter(repo_id__iexact=report.repo_id).first()
+    if model is None:
+        model = EmbeddingModel(repo_id=report.repo_id)
+    model.family = report.family
+    model.architecture = report.architecture
+    model.licence = report.licence
+    model.parameters = report.parameters
+    model.gated = report.gated
+    model.save()
+    revision, _ = ModelRevision.objects.get_or_create(
+        model=model,
+        commit=report.commit,
+        adapter_repo_id=report.adapter_repo_id,
+        adapter_commit=report.adapter_commit,
+        encode_config_sha256="",
+    )
+    return revision

@@ -1,0 +1,161 @@
+"""Rows for tests: each function makes one valid object, with what it needs, in the real database."""
+
+import itertools
+import zlib
+from typing import Any
+
+import numpy as np
+from django.utils import timezone
+
+from leaderboard.models import (
+    AggregateScore,
+    EmbeddingModel,
+    ModelRevision,
+    Run,
+    RunEvent,
+    Score,
+    Suite,
+    Task,
+    TaskRun,
+    User,
+)
+from leaderboard.models.vocabulary import Domain, Family, RunState, TaskRunState
+
+_numbers = itertools.count(1)
+
+
+def make_user(username: str = "", *, is_staff: bool = False, password: str = "a-long-passphrase") -> User:
+    user = User(username=username or f"person{next(_numbers)}", is_staff=is_staff, is_superuser=is_staff)
+    user.set_password(password)
+    user.save()
+    return user
+
+
+def make_task(suite: Suite, *, position: int = 0, **facts: Any) -> Task:
+    defaults = {
+        "name": f"task{position}",
+        "title": f"Task number {position}",
+        "family": Family.IMAGE_TO_LABEL,
+        "domain": Domain.THORACIC,
+        "evidence_form": "image_2d",
+        "pairing_type": "image_text",
+        "granularity": "global_label",
+        "split": "in_distribution",
+        "pool": "local",
+        "parser": "image_cls",
+        "group": "MED_2D_CLS",
+        "datasets": ["made_up"],
+        "data_group": f"group{position // 2}",
+        "relevance_rule": "the label of the query image",
+        "licence": "CC0",
+        "images_may_be_shown": True,
+        "spec_sha256": f"{position:064x}",
+        "is_installed": True,
+        "n_queries": 4,
+        "chance": 0.25,
+    }
+    return Task.objects.create(suite=suite, position=position, **{**defaults, **facts})
+
+
+def make_suite(slug: str = "medheb-test", *, n_tasks: int = 4, synthetic: bool = False) -> Suite:
+    """A suite whose tasks go round the families and domains."""
+    suite = Suite.objects.create(slug=slug, version="1", title="A suite for tests", synthetic=synthetic)
+    for position in range(n_tasks):
+        make_task(
+            suite,
+            position=position,
+            family=Family.values[position % len(Family)],
+            domain=Domain.values[position % len(Domain)],
+        )
+    return suite
+
+
+def make_revision(repo_id: str = "", **facts: Any) -> ModelRevision:
+    number = next(_numbers)
+    defaults = {
+        "family": "clip",
+        "architecture": "CLIPModel",
+        "licence": "mit",
+        "parameters": 150_000_000,
+        "dimension": 512,
+    }
+    model = EmbeddingModel.objects.create(repo_id=repo_id or f"lab/model-{number}", **{**defaults, **facts})
+    return ModelRevision.objects.create(model=model, commit=f"{number:040x}")
+
+
+def make_run(
+    *,
+    revision: ModelRevision | None = None,
+    suite: Suite | None = None,
+    user: User | None = None,
+    state: RunState = RunState.QUEUED,
+    attempt: int = 1,
+) -> Run:
+    """A run with pending task runs in the given state; fields that the state needs are filled."""
+    revision = revision or make_revision()
+    suite = suite or make_suite()
+    error = (
+        {"error_code": "model_invalid", "error_kind": "model", "error_message": "A file is missing."}
+        if state == RunState.FAILED
+        else {}
+    )
+    final = state in {RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED}
+    run = Run.objects.create(
+        revision=revision,
+        suite=suite,
+        attempt=attempt,
+        requested_by=user or make_user(),
+        state=state,
+        finished_at=timezone.now() if final else None,
+        **error,
+    )
+    TaskRun.objects.bulk_create([TaskRun(run=run, task=task) for task in suite.tasks.all()])
+    RunEvent.objects.create(run=run, to_state=state, actor="test")
+    return run
+
+
+def make_published_run(
+    *, revision: ModelRevision | None = None, suite: Suite, hit: float = 0.5, user: User | None = None
+) -> Run:
+    """A succeeded, published run whose tasks all score `hit`, with intervals and means by family and domain."""
+    run = make_run(revision=revision, suite=suite, state=RunState.SUCCEEDED, user=user)
+    run.is_published, run.published_at = True, timezone.now()
+    run.save()
+    for task_run in run.task_runs.select_related("task"):
+        task_run.state = TaskRunState.SUCCEEDED
+        task_run.finished_at = timezone.now()
+        task_run.outcomes = zlib.compress(np.zeros((4, 4), "<i4").tobytes())
+        task_run.n_queries, task_run.chance = 4, 0.25
+        task_run.hit_at_1_optimistic = task_run.hit_at_1_pessimistic = hit
+        task_run.seconds_embedding, task_run.seconds_ranking, task_run.peak_memory_bytes = 1.0, 0.1, 10**9
+        task_run.self_excluded = 0
+        task_run.save()
+        Score.objects.create(
+            task_run=task_run,
+            metric="hit@1",
+            value=hit,
+            lower=max(0.0, hit - 0.1),
+            upper=min(1.0, hit + 0.1),
+            is_main=True,
+        )
+    _make_aggregates(run, hit)
+    return run
+
+
+def _make_aggregates(run: Run, hit: float) -> None:
+    interval = {"lower": max(0.0, hit - 0.05), "upper": min(1.0, hit + 0.05)}
+    tasks = list(run.suite.tasks.all())
+    groups = {("overall", ""): len(tasks)}
+    for task in tasks:
+        for scope in ("family", "domain", "evidence_form", "split"):
+            key = (scope, getattr(task, scope))
+            groups[key] = groups.get(key, 0) + 1
+    AggregateScore.objects.bulk_create(
+        AggregateScore(
+            run=run, scope=scope, key=key, metric="hit@1", value=hit, n_tasks=count, n_expected=count, **interval
+        )
+        for (scope, key), count in groups.items()
+    )
+    AggregateScore.objects.create(
+        run=run, scope="overall", key="", metric="cv", value=0.4, n_tasks=len(tasks), n_expected=len(tasks)
+    )

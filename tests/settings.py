@@ -1,0 +1,20 @@
+"""The project's settings on servers of the tests' own, with nothing slow that tests do not look at."""
+
+import os
+from pathlib import Path
+
+from leaderboard.config import embedded
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+os.environ.setdefault("MEDBOARD_DATA_DIR", str(BASE_DIR / ".data" / "tests"))
+SERVERS = embedded.start()
+
+from leaderboard.config.settings import *  # noqa: E402, F403 - the servers above give these settings their addresses
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+WHITENOISE_AUTOREFRESH = True
+EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
