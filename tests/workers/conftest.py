@@ -1,6 +1,7 @@
 """A local hub and a `huggingface_hub` that leaves nothing outside the test's folder."""
 
 import logging
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,6 +40,21 @@ def hub_root(tmp_path: Path) -> Path:
 def hub(hub_root: Path) -> Iterator[LocalHub]:
     with running_hub(hub_root) as server:
         yield server
+
+
+@pytest.fixture
+def closed_endpoint() -> str:
+    """An address on which nothing listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{probe.getsockname()[1]}"
+
+
+@pytest.fixture
+def silent_endpoint() -> Iterator[str]:
+    """An address that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
 @pytest.fixture

@@ -57,7 +57,8 @@ class LocalHub(ThreadingHTTPServer):
     @property
     def endpoint(self) -> str:
         """The address to give to a client, e.g. `http://127.0.0.1:8080`."""
-        return f"http://{self.server_address[0]}:{self.server_address[1]}"
+        host, port = self.server_address[:2]
+        return f"http://{host!s}:{port}"
 
 
 @contextmanager
