@@ -30,11 +30,20 @@ def decode(source: EmbeddingInput) -> DecodedInput:
         InputUnreadable: the input is empty, or a file is missing, empty, damaged or not what the input says.
         InputTooLarge: an image or volume is beyond its limit.
     """
+    _require_characters(source)
     if source.is_volume:
         return DecodedInput(source, _read_volume(source))
     if not source.text.strip() and not source.images:
         raise InputUnreadable("The input has neither text nor images; give at least one of them.")
     return DecodedInput(source, tuple(_read_image(path) for path in source.images))
+
+
+def _require_characters(source: EmbeddingInput) -> None:
+    for name, text in (("text", source.text), ("instruction", source.instruction)):
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise InputUnreadable(f"The {name} {text[:40]!r} has half a character; repair its encoding.") from error
 
 
 def _read_volume(source: EmbeddingInput) -> tuple[Image.Image, ...]:
