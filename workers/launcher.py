@@ -45,11 +45,13 @@ def _prepare() -> None:
     django.setup()
     from django.core.management import call_command  # noqa: PLC0415 - the same
 
-    from workers.demo import prepare_demo  # noqa: PLC0415 - the same
+    from workers.catalogue import sync_catalogue  # noqa: PLC0415 - the same
+    from workers.demo_board import prepare_demo  # noqa: PLC0415 - the same
 
     call_command("migrate", verbosity=0, interactive=False)
     call_command("collectstatic", verbosity=0, interactive=False)
     prepare_demo()
+    sync_catalogue()
     _create_admin()
 
 
@@ -86,13 +88,13 @@ def _processes(*, with_local_hub: bool) -> Manager:
 
 
 def _hub_root() -> Path:
-    from workers.demo import hub_root  # noqa: PLC0415 - needs Django set up
+    from workers.demo_board import demo_hub_root  # noqa: PLC0415 - needs Django set up
 
-    return hub_root()
+    return demo_hub_root()
 
 
 def _submit_demo_models() -> None:
-    from workers.demo import submit_demo_models  # noqa: PLC0415 - needs Django set up
+    from workers.demo_board import submit_demo_models  # noqa: PLC0415 - needs Django set up
 
     submit_demo_models()
 
