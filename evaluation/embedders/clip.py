@@ -1,0 +1,66 @@
+"""CLIP models of transformers."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from PIL import Image
+from transformers import CLIPModel
+
+from evaluation.embedders.dual_encoder import ALL_KINDS, PARTS_RULE, DualEncoder
+from evaluation.embedders.loading import count_parameters, load_image_processor, load_tokenizer, load_weights
+from evaluation.types import FloatMatrix, ModelDescription
+from evaluation.vocabulary import EmbedderFamily
+
+
+class ClipTowers:
+    """The two towers of a CLIP model with their projections; texts are cut at the model's positions (77)."""
+
+    def __init__(self, folder: Path, *, device: str) -> None:
+        self._model = load_weights(CLIPModel, folder, dtype=torch.float32, device=device)
+        self._tokenizer = load_tokenizer(folder)
+        self._processor = load_image_processor(folder)
+        self._device = device
+        self._max_tokens = int(self._model.config.text_config.max_position_embeddings)
+        self.description = ModelDescription(
+            family=EmbedderFamily.CLIP,
+            architecture=type(self._model).__name__,
+            dimension=int(self._model.config.projection_dim),
+            parameters=count_parameters(self._model),
+            kinds=ALL_KINDS,
+            encode_config={
+                "parts": PARTS_RULE,
+                "max_text_tokens": self._max_tokens,
+                "text_padding": "longest, masked",
+                "resize": "pillow",
+                "dtype": "float32",
+            },
+        )
+
+    @torch.inference_mode()
+    def image_features(self, images: Sequence[Image.Image]) -> FloatMatrix:
+        """Projected image vectors, shape (len(images), dimension)."""
+        inputs = self._processor(images=list(images), return_tensors="pt").to(self._device)
+        rows: FloatMatrix = (
+            self._model.get_image_features(pixel_values=inputs["pixel_values"]).pooler_output.cpu().numpy()
+        )
+        return rows
+
+    @torch.inference_mode()
+    def text_features(self, texts: Sequence[str]) -> FloatMatrix:
+        """Projected text vectors, shape (len(texts), dimension)."""
+        inputs = self._tokenizer(
+            list(texts), padding="longest", truncation=True, max_length=self._max_tokens, return_tensors="pt"
+        ).to(self._device)
+        output = self._model.get_text_features(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"])
+        rows: FloatMatrix = output.pooler_output.cpu().numpy()
+        return rows
+
+
+def load_clip(folder: Path, *, device: str = "cpu") -> DualEncoder:
+    """Load a CLIP repository.
+
+    Raises:
+        ModelInvalid: files are missing, damaged or incomplete.
+    """
+    return DualEncoder(ClipTowers(folder, device=device))

@@ -1,0 +1,76 @@
+"""Reading a checked model folder with transformers, without network and without silent gaps.
+
+transformers fills weights that a file lacks with random numbers and only warns; here that is an error.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoImageProcessor, AutoTokenizer
+
+from evaluation.errors import EvaluationError, ModelInvalid
+
+_MAX_NAMED_KEYS = 3
+
+
+def load_weights(model_class: Any, folder: Path, *, dtype: torch.dtype, device: str) -> Any:
+    """The model in `folder`, in evaluation mode, in the given dtype whatever the checkpoint's.
+
+    Raises:
+        ModelInvalid: files are damaged, or weights are missing or of another shape.
+    """
+    with loading_faults(folder):
+        model, info = model_class.from_pretrained(
+            folder,
+            dtype=dtype,
+            attn_implementation="sdpa",
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+        )
+    absent = sorted(str(key) for key in (*info["missing_keys"], *info["mismatched_keys"]))
+    if absent:
+        more = f" and {len(absent) - _MAX_NAMED_KEYS} more" if len(absent) > _MAX_NAMED_KEYS else ""
+        names = ", ".join(absent[:_MAX_NAMED_KEYS])
+        raise ModelInvalid(f"{folder.name}: weights are missing or of another shape: {names}{more}.")
+    return model.eval().to(device)
+
+
+def load_tokenizer(folder: Path) -> Any:
+    """The tokenizer in `folder`.
+
+    Raises:
+        ModelInvalid: its files are missing or damaged.
+    """
+    with loading_faults(folder):
+        return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+
+
+def load_image_processor(folder: Path) -> Any:
+    """The image processor in `folder`, always resizing with Pillow so that a rerun ranks identically.
+
+    Raises:
+        ModelInvalid: its files are missing or damaged.
+    """
+    with loading_faults(folder):
+        return AutoImageProcessor.from_pretrained(folder, backend="pil", local_files_only=True, trust_remote_code=False)
+
+
+@contextmanager
+def loading_faults(folder: Path) -> Iterator[None]:
+    """Translate whatever a damaged repository makes a framework raise into `ModelInvalid`."""
+    try:
+        yield
+    except EvaluationError:
+        raise
+    except Exception as error:  # frameworks raise anything at all on damaged files
+        raise ModelInvalid(f"{folder.name} cannot be loaded ({type(error).__name__}: {error}).") from error
+
+
+def count_parameters(model: Any) -> int:
+    """How many numbers the model's weights hold, shared ones once."""
+    return sum(parameter.numel() for parameter in model.parameters())

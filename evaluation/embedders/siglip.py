@@ -1,0 +1,69 @@
+"""SigLIP, SigLIP 2 of fixed resolution, and MedSigLIP."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from PIL import Image
+from transformers import SiglipModel
+
+from evaluation.embedders.dual_encoder import ALL_KINDS, PARTS_RULE, DualEncoder
+from evaluation.embedders.loading import count_parameters, load_image_processor, load_tokenizer, load_weights
+from evaluation.types import FloatMatrix, ModelDescription
+from evaluation.vocabulary import EmbedderFamily
+
+
+class SiglipTowers:
+    """The two towers of a SigLIP model.
+
+    Texts are padded to the model's full length (64, or 16) and no mask is given, as in training: the text vector is
+    read at the last position, so shorter padding or a mask gives another vector.
+    """
+
+    def __init__(self, folder: Path, *, device: str) -> None:
+        self._model = load_weights(SiglipModel, folder, dtype=torch.float32, device=device)
+        self._tokenizer = load_tokenizer(folder)
+        self._processor = load_image_processor(folder)
+        self._device = device
+        self._text_tokens = int(self._model.config.text_config.max_position_embeddings)
+        self.description = ModelDescription(
+            family=EmbedderFamily.SIGLIP,
+            architecture=type(self._model).__name__,
+            dimension=int(self._model.config.text_config.projection_size),
+            parameters=count_parameters(self._model),
+            kinds=ALL_KINDS,
+            encode_config={
+                "parts": PARTS_RULE,
+                "max_text_tokens": self._text_tokens,
+                "text_padding": "full length, no mask",
+                "resize": "pillow",
+                "dtype": "float32",
+            },
+        )
+
+    @torch.inference_mode()
+    def image_features(self, images: Sequence[Image.Image]) -> FloatMatrix:
+        """Pooled image vectors, shape (len(images), dimension)."""
+        inputs = self._processor(images=list(images), return_tensors="pt").to(self._device)
+        rows: FloatMatrix = (
+            self._model.get_image_features(pixel_values=inputs["pixel_values"]).pooler_output.cpu().numpy()
+        )
+        return rows
+
+    @torch.inference_mode()
+    def text_features(self, texts: Sequence[str]) -> FloatMatrix:
+        """Pooled text vectors, shape (len(texts), dimension)."""
+        inputs = self._tokenizer(
+            list(texts), padding="max_length", truncation=True, max_length=self._text_tokens, return_tensors="pt"
+        ).to(self._device)
+        rows: FloatMatrix = self._model.get_text_features(input_ids=inputs["input_ids"]).pooler_output.cpu().numpy()
+        return rows
+
+
+def load_siglip(folder: Path, *, device: str = "cpu") -> DualEncoder:
+    """Load a SigLIP repository.
+
+    Raises:
+        ModelInvalid: files are missing, damaged or incomplete.
+    """
+    return DualEncoder(SiglipTowers(folder, device=device))
