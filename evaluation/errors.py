@@ -118,3 +118,9 @@ class UnexpectedFailure(EvaluationError):
     """A defect of this program or a lack of memory ended a task; the log has the traceback."""
 
     code = "unexpected_failure"
+
+
+class RequestInvalid(EvaluationError):
+    """A worker sent something that is no request."""
+
+    code = "request_invalid"
