@@ -7,4 +7,5 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/", include("allauth.account.urls")),
     path("", include("leaderboard.views.people_urls")),
+    path("", include("leaderboard.views.boards_urls")),
 ]

@@ -16,8 +16,18 @@ ENDED_TASK_STATES = (TaskRunState.SUCCEEDED, TaskRunState.FAILED, TaskRunState.C
 
 
 @dataclass(frozen=True, slots=True)
+class SuiteFacts:
+    """The suite that a run is about."""
+
+    slug: str
+    version: str
+    title: str
+    synthetic: bool
+
+
+@dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What a run is, and where it stands. `adapter` and the errors are '' where there is none."""
+    """What a run is, and where it stands. Adapter and errors are '' where there is none."""
 
     run_id: UUID
     repo_id: str
@@ -26,10 +36,7 @@ class RunFacts:
     adapter_commit: str
     family: str
     parameters: int | None
-    suite_slug: str
-    suite_version: str
-    suite_title: str
-    synthetic: bool
+    suite: SuiteFacts
     attempt: int
     priority_title: str
     state: str
@@ -173,10 +180,7 @@ def _facts(run: Run) -> RunFacts:
         adapter_commit=revision.adapter_commit,
         family=revision.model.family,
         parameters=revision.model.parameters,
-        suite_slug=suite.slug,
-        suite_version=suite.version,
-        suite_title=suite.title,
-        synthetic=suite.synthetic,
+        suite=SuiteFacts(slug=suite.slug, version=suite.version, title=suite.title, synthetic=suite.synthetic),
         attempt=run.attempt,
         priority_title=run.get_priority_display(),
         state=run.state,
