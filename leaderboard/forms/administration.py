@@ -10,7 +10,7 @@ class PauseForm(forms.Form):
 
     reason = forms.CharField(
         label="Reason, shown to everybody",
-        max_length=SubmissionPause._meta.get_field("reason").max_length,
+        max_length=SubmissionPause._meta.get_field("reason").max_length,  # noqa: SLF001 - public in spite of its name
         error_messages={"required": "Say why, so that people know what to expect."},
     )
 

@@ -85,5 +85,7 @@ def publication_comparison(run_id: UUID) -> Comparison:
     return Comparison(
         published_run_id=published.pk if published else None,
         published_attempt=published.attempt if published else None,
-        rows=tuple(sorted(rows, key=lambda row: (SCOPE_ORDER.index(row.scope), row.title, COMPARED_METRICS.index(row.metric)))),
+        rows=tuple(
+            sorted(rows, key=lambda row: (SCOPE_ORDER.index(row.scope), row.title, COMPARED_METRICS.index(row.metric)))
+        ),
     )

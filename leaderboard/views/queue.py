@@ -17,7 +17,7 @@ from leaderboard.views.access import staff_required
 @never_cache
 def queue_page(request: HttpRequest) -> HttpResponse:
     """What waits, what runs, who works."""
-    return render(request, "queue/queue.html", {"queue": queue_state(), "pause_form": PauseForm()})
+    return render(request, "queue/queue.html", {"queue": queue_state(), "pause_form": PauseForm(), "section": "queue"})
 
 
 @require_POST

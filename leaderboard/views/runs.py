@@ -35,7 +35,9 @@ def run_progress(request: HttpRequest, run_id: UUID) -> HttpResponse:
     detail = _found(run_detail(run_id, with_events=False))
     if request.htmx and not detail.facts.is_active:
         return HttpResponseClientRefresh()
-    return render(request, "runs/_progress.html", {"run": detail.facts, "progress": detail.progress, "tasks": detail.tasks})
+    return render(
+        request, "runs/_progress.html", {"run": detail.facts, "progress": detail.progress, "tasks": detail.tasks}
+    )
 
 
 @require_POST
@@ -49,9 +51,7 @@ def run_rerun_all_or_failed(request: HttpRequest, run_id: UUID) -> HttpResponse:
         return redirect("run-detail", run_id=run_id)
     failed_only = form.cleaned_data["scope"] == RerunForm.FAILED
     try:
-        run = run_rerun(
-            run_id=run_id, actor=request.user, failed_only=failed_only, reason=form.cleaned_data["reason"]
-        )
+        run = run_rerun(run_id=run_id, actor=request.user, failed_only=failed_only, reason=form.cleaned_data["reason"])
     except ApplicationError as error:
         messages.error(request, error.message)
         return redirect("run-detail", run_id=run_id)
@@ -91,6 +91,7 @@ def run_context(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
     """What the templates of a run need; administrators also get the comparison for publishing."""
     decides = request.user.is_staff and detail.facts.can_be_published
     return {
+        "section": "queue",
         "run": detail.facts,
         "tasks": detail.tasks,
         "progress": detail.progress,

@@ -75,7 +75,7 @@ def _verdict(form: SubmissionForm, checked: Checked) -> Verdict:
 
 def _form_page(request: HttpRequest, form: SubmissionForm, verdict: Verdict | None) -> HttpResponse:
     """The whole page, or for htmx the form with its report."""
-    context: dict[str, Any] = {"form": form, "verdict": verdict, "pause": open_pause()}
+    context: dict[str, Any] = {"form": form, "verdict": verdict, "pause": open_pause(), "section": "submit"}
     if request.htmx and not request.htmx.boosted:
         return render(request, "submissions/_form.html", context)
     return render(request, "submissions/submit.html", {**context, "submissions": submissions_of(request.user)})
