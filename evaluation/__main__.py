@@ -5,6 +5,7 @@ import sys
 import typer
 from rich.console import Console
 
+from evaluation.commands.build import app as build_app
 from evaluation.commands.models import models
 from evaluation.commands.run import run, score
 from evaluation.commands.serve import serve
@@ -20,6 +21,7 @@ app = typer.Typer(
 )
 for command in (tasks, models, run, score, serve, table):
     app.command()(command)
+app.add_typer(build_app)
 
 
 def main() -> None:

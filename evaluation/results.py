@@ -185,33 +185,41 @@ def _packed(result: TaskResult) -> str:
     return base64.b64encode(zlib.compress(np.concatenate(arrays).astype(_INT32).tobytes(), level=9)).decode("ascii")
 
 
-def _unpacked(document: Mapping[str, Any]) -> dict[str, IntVector]:
-    n = document["n_queries"]
-    expected = n * len(_OUTCOME_ARRAYS) * _INT32.itemsize
+def unpack_outcomes(packed: bytes, n_queries: int, *, task: str) -> tuple[IntVector, RankOutcomes]:
+    """Record numbers and outcomes of a task from their packed form (the schema's `outcomes` without base64).
+
+    Raises:
+        ResultInvalid: the bytes do not hold the arrays of so many queries, or the arrays contradict each other.
+    """
+    expected = n_queries * len(_OUTCOME_ARRAYS) * _INT32.itemsize
+    unpacker = zlib.decompressobj()
     try:
-        unpacker = zlib.decompressobj()
         # One byte more than expected is enough to see that there is too much, whatever it would unpack to.
-        data = unpacker.decompress(base64.b64decode(document["outcomes"], validate=True), expected + 1)
-    except (binascii.Error, zlib.error) as error:
-        raise ResultInvalid(f"{document['task']}: outcomes cannot be unpacked: {error}.") from error
+        data = unpacker.decompress(packed, expected + 1)
+    except zlib.error as error:
+        raise ResultInvalid(f"{task}: outcomes cannot be unpacked: {error}.") from error
     if len(data) != expected or not unpacker.eof:
-        raise ResultInvalid(f"{document['task']}: outcomes do not hold {len(_OUTCOME_ARRAYS)} arrays of {n} numbers.")
-    arrays = np.frombuffer(data, dtype=_INT32).astype(np.int32).reshape(len(_OUTCOME_ARRAYS), n)
-    named: dict[str, IntVector] = dict(zip(_OUTCOME_ARRAYS, arrays, strict=True))
-    ranked = named["above"].astype(np.int64) + named["tied"] + named["relevant"]
-    if (arrays < 0).any() or (named["relevant"] < 1).any() or (ranked > named["pool"]).any():
-        raise ResultInvalid(f"{document['task']}: outcomes contradict each other.")
-    return named
+        raise ResultInvalid(f"{task}: outcomes do not hold {len(_OUTCOME_ARRAYS)} arrays of {n_queries} numbers.")
+    arrays = np.frombuffer(data, dtype=_INT32).astype(np.int32).reshape(len(_OUTCOME_ARRAYS), n_queries)
+    records, *ranks = arrays
+    outcomes = RankOutcomes(*ranks)
+    ranked = outcomes.above.astype(np.int64) + outcomes.tied + outcomes.relevant
+    if (arrays < 0).any() or (outcomes.relevant < 1).any() or (ranked > outcomes.pool).any():
+        raise ResultInvalid(f"{task}: outcomes contradict each other.")
+    return records, outcomes
 
 
 def _task_result(document: Mapping[str, Any]) -> TaskResult:
-    arrays = _unpacked(document)
-    records = arrays.pop("records")
+    try:
+        packed = base64.b64decode(document["outcomes"], validate=True)
+    except binascii.Error as error:
+        raise ResultInvalid(f"{document['task']}: outcomes are not base64: {error}.") from error
+    records, outcomes = unpack_outcomes(packed, document["n_queries"], task=document["task"])
     plain = {key: value for key, value in document.items() if key not in ("n_queries", "outcomes", "metrics")}
     metrics = tuple(MetricValue(**metric) for metric in document["metrics"])
     for metric in metrics:
         _check_interval(document["task"], metric)
-    return TaskResult(**plain, metrics=metrics, outcomes=RankOutcomes(**arrays), records=records)
+    return TaskResult(**plain, metrics=metrics, outcomes=outcomes, records=records)
 
 
 def _check_interval(task: str, metric: MetricValue) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from django.conf import settings
 
 from evaluation.errors import EvaluationError
-from evaluation.evaluators.retrieval import chance_of_task
+from evaluation.evaluators.retrieval import task_chance
 from evaluation.manifest import spec_sha256
 from evaluation.suites.medheb.catalogue import medheb_suite
 from evaluation.suites.medheb.reader import load_task, read_suite, task_is_installed
@@ -89,4 +89,4 @@ def _measure(spec: TaskSpec, folder: Path) -> tuple[int | None, float | None]:
     except EvaluationError as error:
         logger.warning("task %s stays out: %s", spec.name, error)
         return None, None
-    return len(task.queries), chance_of_task(task)
+    return len(task.queries), task_chance(task)

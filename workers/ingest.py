@@ -41,7 +41,7 @@ def aggregates_of_run(run: Run) -> list[Aggregate]:
     """The means of a run, from the stored per-query ranks of its tasks."""
     suite = read_suite(suite_folder(run.suite))
     outcomes = {
-        task_run.task.name: unpack_outcomes(bytes(task_run.outcomes), task_run.n_queries, name=task_run.task.name)[1]
+        task_run.task.name: unpack_outcomes(bytes(task_run.outcomes), task_run.n_queries, task=task_run.task.name)[1]
         for task_run in run.task_runs.filter(state=TaskRunState.SUCCEEDED).select_related("task")
     }
     return [

@@ -129,5 +129,5 @@ def _run_result(
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         tasks=tasks,
         failures=tuple(outcome for outcome in outcomes if isinstance(outcome, TaskFailure)),
-        aggregates=aggregate(suite, tasks),
+        aggregates=aggregate(suite, {task.task: task.outcomes for task in tasks}),
     )

@@ -51,6 +51,13 @@ def evaluate_task(task: RetrievalTask, vectors: FloatMatrix, *, cost: EmbeddingC
     )
 
 
+def task_chance(task: RetrievalTask) -> float:
+    """Hit@1 of a random order of the task's pools, known before any model is run."""
+    pools = np.array([len(query.pool) - (query.excluded is not None) for query in task.queries])
+    relevant = np.array([len(query.relevant) for query in task.queries])
+    return float((relevant / pools).mean())
+
+
 def metrics_with_intervals(outcomes: RankOutcomes, *, stratum: str) -> tuple[MetricValue, ...]:
     """The mean of every metric over queries with its bootstrap interval."""
     values = metric_values(outcomes)

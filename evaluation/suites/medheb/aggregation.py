@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from evaluation.metrics.ranking import hit
 from evaluation.statistics.bootstrap import bootstrap_means, percentile_interval
-from evaluation.types import AggregateValue, SuiteSpec, TaskResult, TaskSpec
+from evaluation.types import AggregateValue, RankOutcomes, SuiteSpec, TaskSpec
 
 HIT = "hit@1"
 CV = "cv"
@@ -29,12 +29,12 @@ _SCOPES: Mapping[str, Callable[[TaskSpec], StrEnum]] = {
 }
 
 
-def aggregate(suite: SuiteSpec, results: Sequence[TaskResult]) -> tuple[AggregateValue, ...]:
-    """All aggregates of a run, over the tasks that were scored; empty groups are left out.
+def aggregate(suite: SuiteSpec, outcomes: Mapping[str, RankOutcomes]) -> tuple[AggregateValue, ...]:
+    """All aggregates of a run, from the outcomes of its scored tasks by name; empty groups are left out.
 
     CV is left out with fewer than two families, or where no family has any hit.
     """
-    scores = {result.task: _Score(result) for result in results}
+    scores = {name: _Score(name, found) for name, found in outcomes.items()}
     specs = [spec for spec in suite.tasks if spec.name in scores]
     if not specs:
         return ()
@@ -47,10 +47,9 @@ def aggregate(suite: SuiteSpec, results: Sequence[TaskResult]) -> tuple[Aggregat
 class _Score:
     """Mean Hit@1 of a task: `values[0]`, followed by the means of its resamples."""
 
-    def __init__(self, result: TaskResult) -> None:
-        hits = hit(result.outcomes, 1)
-        resampled = bootstrap_means(hits[np.newaxis], stratum=result.task)[0]
-        self.values = np.clip(np.concatenate([[hits.mean()], resampled]), 0, 1)
+    def __init__(self, task: str, outcomes: RankOutcomes) -> None:
+        hits = hit(outcomes, 1)
+        self.values = np.concatenate([[hits.mean()], bootstrap_means(hits[np.newaxis], stratum=task)[0]])
 
 
 def _group_values(
