@@ -20,6 +20,8 @@ from workers.hub import HuggingFaceHub
 from workers.identity import WorkerIdentity
 from workers.ingest import aggregates_of_run, outcome_from_message
 
+MAX_MESSAGE = 2000
+
 logger = logging.getLogger(__name__)
 
 
@@ -43,7 +45,7 @@ def _evaluate(run: Run, worker: WorkerIdentity) -> None:
     except LeaseLost as lost:
         logger.warning("run %s: %s", run.pk, lost)
     except (EvaluationError, ChildError) as error:
-        _fail(run, worker, code=error.code, kind=error.kind, message=error.message)
+        _fail(run, worker, code=error.code, kind=error.kind, message=_without_folders(error.message))
     except ChildLost as lost:
         # Its unfinished tasks were given back; the run stays in the queue and is taken up again.
         logger.warning("run %s: %s", run.pk, lost)
@@ -143,11 +145,18 @@ def _handle(message: dict[str, Any], open_claims: dict[str, TaskClaim], worker: 
                 worker=worker.name,
                 code=str(message["code"])[:64],
                 kind=str(message["kind"]),
-                message=str(message["message"])[:2000],
+                message=_without_folders(str(message["message"])),
             )
             del open_claims[name]
         case other:
             raise ChildLost(f"the child sent a message of unknown type {other!r}")
+
+
+def _without_folders(message: str) -> str:
+    """A message for people, without the folders of this worker."""
+    for folder in (settings.SUITES_DIR, settings.MODEL_CACHE_DIR):
+        message = message.replace(f"{folder}/", "")
+    return message[:MAX_MESSAGE]
 
 
 def _claim_for(name: str, open_claims: dict[str, TaskClaim]) -> TaskClaim:
