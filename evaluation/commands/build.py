@@ -1,0 +1,77 @@
+"""`build mini` and `build demo`: make a suite in a folder and say what is in it."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from evaluation.errors import EvaluationError
+from evaluation.suites.building import SuiteDraft
+from evaluation.suites.demo.suite import build_demo
+from evaluation.vocabulary import DOMAIN_TITLES, FAMILY_TITLES, Domain, Family
+
+app = typer.Typer(name="build", help="Build a suite.", no_args_is_help=True)
+
+Out = Annotated[Path, typer.Option(help="Where the suite goes; must not exist or be empty.")]
+
+
+@app.callback()
+def build() -> None:
+    """Build a suite in the layout of the MedHEB release."""
+
+
+@app.command("demo")
+def build_demo_command(out: Out) -> None:
+    """Draw the synthetic demo suite, which needs no data."""
+    try:
+        draft = build_demo(out)
+    except EvaluationError as error:
+        _fail(error)
+    _show(draft, out)
+
+
+def _fail(error: EvaluationError) -> None:
+    Console(stderr=True).print(f"[red]{error.code}[/red]: {error.message}", highlight=False)
+    raise typer.Exit(1)
+
+
+def _show(draft: SuiteDraft, out: Path) -> None:
+    console = Console()
+    table = Table(title=f"{draft.title}, version {draft.version}")
+    for heading in ("Task", "Family", "Domain", "Form", "Pool", "Split"):
+        table.add_column(heading)
+    table.add_column("Queries", justify="right")
+    for task in draft.tasks:
+        spec = task.spec
+        table.add_row(
+            spec.name,
+            FAMILY_TITLES[spec.family],
+            DOMAIN_TITLES[spec.domain],
+            spec.evidence_form,
+            spec.pool,
+            spec.split,
+            str(len(task.records)),
+        )
+    console.print(table)
+    console.print(_coverage(draft))
+    queries = sum(len(task.records) for task in draft.tasks)
+    pairs = sum(len(pairs) for pairs in draft.training.values())
+    console.print(f"{len(draft.tasks)} tasks, {queries} queries, {pairs} training pairs in {out}", soft_wrap=True)
+    for note in draft.notes:
+        console.print(f"- {note}", soft_wrap=True, highlight=False)
+
+
+def _coverage(draft: SuiteDraft) -> Table:
+    """How many tasks there are for each family and domain."""
+    counts = Counter((task.spec.family, task.spec.domain) for task in draft.tasks)
+    table = Table(title="Tasks by family and domain")
+    table.add_column("Family")
+    for domain in Domain:
+        table.add_column(DOMAIN_TITLES[domain], justify="right")
+    for family in Family:
+        cells = [counts[family, domain] for domain in Domain]
+        table.add_row(FAMILY_TITLES[family], *(str(count) if count else "-" for count in cells))
+    return table
