@@ -5,7 +5,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from evaluation.decoding.dicom import is_dicom, read_dicom, read_series
+from evaluation.decoding.dicom import is_dicom, read_dicom, read_series, read_slices
 from evaluation.decoding.faults import faults_of
 from evaluation.decoding.nifti import is_nifti, read_nifti
 from evaluation.decoding.rasters import read_raster
@@ -50,7 +50,10 @@ def _read_volume(source: EmbeddingInput) -> tuple[Image.Image, ...]:
     if not source.images:
         raise InputUnreadable("The volume has no files; give its slices, a NIfTI file or a DICOM series folder.")
     if len(source.images) > 1:
-        return tuple(_read_image(path) for path in sample_evenly(source.images, MAX_VOLUME_SLICES))
+        paths = sample_evenly(source.images, MAX_VOLUME_SLICES)
+        if all(_names_dicom(path) for path in paths):
+            return read_slices(paths)
+        return tuple(_read_image(path) for path in paths)
     path = source.images[0]
     with faults_of(path):
         if path.is_dir():
@@ -61,6 +64,11 @@ def _read_volume(source: EmbeddingInput) -> tuple[Image.Image, ...]:
         if is_dicom(path):
             return read_dicom(path)
         return (read_raster(path),)
+
+
+def _names_dicom(path: Path) -> bool:
+    with faults_of(path):
+        return path.is_file() and is_dicom(path)
 
 
 def _read_image(path: Path) -> Image.Image:
@@ -74,7 +82,7 @@ def _read_image(path: Path) -> Image.Image:
             return read_raster(path)
         frames = read_dicom(path)
         if len(frames) > 1:
-            raise InputUnreadable(f"{path} holds {len(frames)} frames; mark the input as a volume.")
+            raise InputUnreadable(f"{path} holds several frames; mark the input as a volume.")
         return frames[0]
 
 

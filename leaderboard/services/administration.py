@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from leaderboard.exceptions import TransitionRefused
-from leaderboard.models import SubmissionPause, User, Worker
+from leaderboard.models import EmbeddingModel, SubmissionPause, User, Worker
 
 
 def submissions_pause(*, actor: User, reason: str) -> SubmissionPause:
@@ -34,6 +34,11 @@ def submissions_resume() -> None:
     ended = SubmissionPause.objects.filter(is_open=True).update(is_open=False, ended_at=timezone.now())
     if not ended:
         raise TransitionRefused("Submissions are not paused.")
+
+
+def owner_opt_out_set(*, model_id: int, opted_out: bool) -> None:
+    """Record whether a repository's owner wants it off the boards."""
+    EmbeddingModel.objects.filter(pk=model_id).update(owner_opted_out=opted_out)
 
 
 def worker_report(*, name: str, device: str, versions: Mapping[str, Any], started_at: Any) -> None:

@@ -147,6 +147,14 @@ def test_candidates_equal_in_content_are_one(folder):
     assert task.queries[0].relevant == {task.queries[0].pool[0]}
 
 
+@pytest.mark.parametrize("pool", PoolScope)
+def test_duplicated_candidates_change_nothing(folder, pool):
+    records = [text_record("p", ["x", "y", "z"]), text_record("q", ["z", "x"])]
+    repeated = [text_record("p", ["x", "y", "x", "z", "y"]), text_record("q", ["z", "x", "z", "z"])]
+    expected = load(folder, Parser.TEXT_QA, records, pool)
+    assert load(folder, Parser.TEXT_QA, repeated, pool) == expected
+
+
 def test_a_query_and_a_candidate_share_an_input_only_if_all_is_equal(folder):
     task = load(folder, Parser.TEXT_QA, [text_record("x", ["y", "z"], ""), text_record("y", ["x", "z"], "Do.")])
     assert [(source.text, source.instruction) for source in task.inputs] == [
