@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 from huggingface_hub import constants
 
-from leaderboard.ports import PreflightReport
+from leaderboard.ports import PreflightReport, model_hub
 from tests.workers.hub_helpers import CARD, CLIP_CONFIG, RequestLog, clip_files, weights, write_repository
 from workers.hub import HuggingFaceHub, inspection, preflight
 from workers.local_hub.server import LocalHub
@@ -49,6 +50,14 @@ def test_a_good_repository_passes_with_its_facts(hub_root: Path, site: HuggingFa
     assert not report.gated
     assert site.preflight(repo_id="demo/clip", revision="main") == report
     assert site.preflight(repo_id="demo/clip", revision=report.commit) == report
+
+
+def test_the_site_finds_this_hub_through_its_settings(hub_root: Path, hub: LocalHub, settings: Any) -> None:
+    settings.MODEL_HUB_BACKEND = "workers.hub.HuggingFaceHub"
+    settings.HUB_ENDPOINT = hub.endpoint
+    settings.HUB_TOKEN = "reader"
+    write_repository(hub_root, "demo/private", clip_files(), private=True, readers=["reader"])
+    assert model_hub().preflight(repo_id="demo/private").passed
 
 
 def test_an_adapter_passes_with_its_base(hub_root: Path, site: HuggingFaceHub) -> None:
