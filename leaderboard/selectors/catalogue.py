@@ -43,6 +43,7 @@ class TaskSummary:
     name: str
     title: str
     suite_slug: str
+    is_synthetic: bool
     family: str
     domain: str
     evidence_form: str
@@ -56,12 +57,12 @@ class TaskSummary:
 
 
 def live_suites() -> tuple[SuiteSummary, ...]:
-    """Every live suite, the one with most published runs first. Two queries."""
+    """Every live suite, the one with most published runs first, real before synthetic ones. Two queries."""
     listed = Q(runs__is_published=True, runs__revision__model__owner_opted_out=False)
     suites = (
         Suite.objects.filter(is_live=True)
         .annotate(n_published=Count("runs", filter=listed), last_published_at=Max("runs__published_at", filter=listed))
-        .order_by("-n_published", "slug")
+        .order_by("-n_published", "synthetic", "slug")
     )
     groups = list(
         Task.objects.filter(suite__is_live=True)
@@ -113,6 +114,7 @@ def task_summaries(tasks: QuerySet[Task]) -> tuple[TaskSummary, ...]:
             name=task.name,
             title=task.title,
             suite_slug=task.suite.slug,
+            is_synthetic=task.suite.synthetic,
             family=task.family,
             domain=task.domain,
             evidence_form=task.evidence_form,

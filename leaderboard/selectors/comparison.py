@@ -18,6 +18,7 @@ TITLES: dict[tuple[str, str], str] = {
 }
 COMPARED_METRICS = ("hit@1", "cv")
 SCOPE_ORDER = [scope.value for scope in AggregateScope]
+KEY_ORDER = {place: number for number, place in enumerate(TITLES)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +72,23 @@ def publication_comparison(run_id: UUID) -> Comparison:
         key = (aggregate.scope, aggregate.key, aggregate.metric)
         side = Side(aggregate.value, aggregate.n_tasks, aggregate.n_expected)
         sides.setdefault(key, {})[aggregate.run_id] = side
-    rows = (
-        ComparisonRow(
-            scope=scope,
-            scope_title=str(AggregateScope(scope).label),
-            title=TITLES.get((scope, key), "All families"),
-            metric=metric,
-            old=by_run.get(published.pk) if published else None,
-            new=by_run.get(run.pk),
-        )
-        for (scope, key, metric), by_run in sides.items()
-    )
     return Comparison(
         published_run_id=published.pk if published else None,
         published_attempt=published.attempt if published else None,
         rows=tuple(
-            sorted(rows, key=lambda row: (SCOPE_ORDER.index(row.scope), row.title, COMPARED_METRICS.index(row.metric)))
+            ComparisonRow(
+                scope=scope,
+                scope_title=str(AggregateScope(scope).label),
+                title=TITLES.get((scope, key), "All families"),
+                metric=metric,
+                old=by_run.get(published.pk) if published else None,
+                new=by_run.get(run.pk),
+            )
+            for (scope, key, metric), by_run in sorted(sides.items(), key=lambda item: _order(*item[0]))
         ),
     )
+
+
+def _order(scope: str, key: str, metric: str) -> tuple[int, int, int]:
+    """Scopes and their groups as the vocabulary lists them."""
+    return SCOPE_ORDER.index(scope), KEY_ORDER.get((scope, key), 0), COMPARED_METRICS.index(metric)

@@ -25,6 +25,7 @@ class RunSummary:
     suite_title: str
     suite_version: str
     suite_is_live: bool
+    suite_is_synthetic: bool
     attempt: int
     state: str
     state_label: str
@@ -94,6 +95,7 @@ def run_history(*, model_id: int) -> tuple[RunSummary, ...]:
             suite_title=run.suite.title,
             suite_version=run.suite.version,
             suite_is_live=run.suite.is_live,
+            suite_is_synthetic=run.suite.synthetic,
             attempt=run.attempt,
             state=run.state,
             state_label=run.get_state_display(),

@@ -13,6 +13,7 @@ from leaderboard.selectors.boards import Board, BoardRow, group_board, overall_b
 from leaderboard.selectors.catalogue import SuiteSummary, live_suites
 from leaderboard.views import figures
 from leaderboard.views.board_sheet import board_axis, board_sheet
+from leaderboard.views.questions import FAMILY_QUESTIONS
 from leaderboard.views.sheets import address_with, csv_response, sorted_sheet
 
 
@@ -81,6 +82,7 @@ def _board_page(request: HttpRequest, suites: tuple[SuiteSummary, ...], board: B
         "heading": heading,
         "board": board,
         "suite": board.suite,
+        "question": FAMILY_QUESTIONS.get(board.key, ""),
         "is_overall": board.scope == AggregateScope.OVERALL,
         "form": form,
         "is_filtered": is_valid and form.filter.is_set,

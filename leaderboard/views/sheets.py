@@ -96,21 +96,25 @@ def text_cell(text: str, *, style: str = "left", **extra: str) -> Cell:
     return Cell(text=text, sort=text.lower() or None, data=(text,), style=style, **extra)
 
 
-def sorted_sheet(sheet: Sheet, *, request: HttpRequest, default: str) -> Sheet:
+def sorted_sheet(sheet: Sheet, *, request: HttpRequest, default: str = "") -> Sheet:
     """The sheet in the order that the address asks for (`sort=KEY`, or `sort=-KEY` downwards), with linked headers.
+
+    Without a default the rows stay as they are until the address asks for an order.
 
     Raises:
         BadRequest: the address names a column that the sheet does not have.
 
     """
     order = request.GET.get("sort") or default
+    header = tuple(_header_cell(column, request.GET, order) for column in sheet.columns)
+    if not order:
+        return Sheet(sheet.caption, sheet.columns, sheet.groups, header)
     key, downwards = order.removeprefix("-"), order.startswith("-")
     keys = [column.key for column in sheet.columns]
     if key not in keys:
         raise BadRequest(f"There is no column {key!r} to sort by; there are {', '.join(keys)}.")
     position = keys.index(key)
     groups = tuple(Group(group.title, _ordered(group.rows, position, downwards)) for group in sheet.groups)
-    header = tuple(_header_cell(column, request.GET, order) for column in sheet.columns)
     return Sheet(sheet.caption, sheet.columns, groups, header)
 
 

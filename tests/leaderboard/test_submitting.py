@@ -51,7 +51,7 @@ def test_without_a_suite_the_page_says_so(submitter_client: Client) -> None:
 def test_checking_shows_the_facts_and_stores_nothing(submitter_client: Client, suite: Suite) -> None:
     text = page(submitter_client, fields(suite, action="check", adapter_repo_id="lab/adapter"))
     for fact in [
-        "Ready to submit", COMMIT, "lab/adapter", ADAPTER_COMMIT, "siglip", "SiglipModel", "878 M", "3.3\xa0GB",
+        "Ready to submit", COMMIT, "lab/adapter", ADAPTER_COMMIT, "Dual encoder, SigLIP", "SiglipModel", "878 M", "3.3\xa0GB",
         "apache-2.0",
     ]:  # fmt: skip
         assert fact in text
