@@ -19,7 +19,7 @@ class TaskFilter(django_filters.FilterSet):
     family = django_filters.ChoiceFilter(label="Family", choices=Family.choices, empty_label="Any")
     domain = django_filters.ChoiceFilter(label="Domain", choices=Domain.choices, empty_label="Any")
     is_installed = django_filters.ChoiceFilter(
-        label="Data", choices=[("true", "Installed"), ("false", "Awaiting data")], empty_label="Any"
+        label="Data", choices=[("1", "Installed"), ("0", "Awaiting data")], empty_label="Any"
     )
 
     class Meta:

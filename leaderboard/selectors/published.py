@@ -1,10 +1,10 @@
 """What a published run is called and how a task went in it: values that boards, model and task pages share."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
 
 from leaderboard.models import Run, Score
+from leaderboard.selectors.catalogue import LISTED_SCORE
 
 MAIN_METRIC = "hit@1"
 BOUNDS_APART = 0.005
@@ -69,7 +69,6 @@ class RunOnTask:
 
     model: PublishedModel
     score: TaskScore
-    published_at: datetime | None
 
 
 def published_model(run: Run) -> PublishedModel:
@@ -107,21 +106,9 @@ def task_score(score: Score) -> TaskScore:
 def results_on_task(*, task_id: int) -> tuple[RunOnTask, ...]:
     """Every published result on a task, the best first. One query."""
     scores = (
-        Score.objects.filter(
-            is_main=True,
-            task_run__task=task_id,
-            task_run__run__is_published=True,
-            task_run__run__revision__model__owner_opted_out=False,
-        )
+        Score.objects.filter(LISTED_SCORE, task_run__task=task_id)
         .select_related("task_run__run__revision__model")
         .defer("task_run__outcomes", "task_run__run__environment", "task_run__run__model_description")
         .order_by("-value", "task_run__run__revision__model__repo_id", "task_run__run__revision")
     )
-    return tuple(
-        RunOnTask(
-            model=published_model(score.task_run.run),
-            score=task_score(score),
-            published_at=score.task_run.run.published_at,
-        )
-        for score in scores
-    )
+    return tuple(RunOnTask(model=published_model(score.task_run.run), score=task_score(score)) for score in scores)

@@ -90,7 +90,7 @@ def _board_page(request: HttpRequest, suites: tuple[SuiteSummary, ...], board: B
         "n_shown": len(rows),
         "axis": figures.percent(board_axis(board)),
         "leader": _leader(board.rows),
-        "csv_address": f"{address_with(request.GET)}{'&' if request.GET else ''}format=csv",
+        "csv_address": address_with(request.GET, format="csv"),
         "unfiltered_address": _suite_address(request.path, board.suite),
         "suite_tabs": _suite_tabs(request.path, suites, board.suite),
         "family_tabs": _family_tabs(board),

@@ -61,7 +61,7 @@ def task_list(request: HttpRequest) -> HttpResponse:
         "n_awaiting": sum(not task.is_installed for task in found),
         "has_synthetic": any(task.is_synthetic for task in found),
         "is_filtered": any(request.GET.get(name) for name in tasks.filters),
-        "csv_address": f"{address_with(request.GET)}{'&' if request.GET else ''}format=csv",
+        "csv_address": address_with(request.GET, format="csv"),
     }
     return render(request, "catalogue/tasks.html", context, status=200 if is_valid else 400)
 
@@ -80,7 +80,7 @@ def task_detail(request: HttpRequest, suite: str, name: str) -> HttpResponse:
         "question": FAMILY_QUESTIONS[task.family],
         "suite": task.suite,
         "sheet": sheet,
-        "csv_address": f"{address_with(request.GET)}{'&' if request.GET else ''}format=csv",
+        "csv_address": address_with(request.GET, format="csv"),
     }
     return render(request, "catalogue/task.html", context)
 

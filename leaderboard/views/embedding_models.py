@@ -54,7 +54,7 @@ def detail(request: HttpRequest, repo_id: str) -> HttpResponse:
         return csv_response(tasks, file_name=f"medboard-{suite.slug}-{suite.version}-{slugify(model.repo_id)}")
     context |= _results(model, suite, run)
     context |= {"chosen": chosen, "suite": suite, "tasks": tasks}
-    context["csv_address"] = f"{address_with(request.GET)}{'&' if request.GET else ''}format=csv"
+    context["csv_address"] = address_with(request.GET, format="csv")
     return render(request, "models/model.html", context)
 
 

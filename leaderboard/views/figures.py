@@ -18,7 +18,7 @@ KIND_TITLES = {
 }
 
 REASONS = {
-    "": "not in the suite when the run was made",
+    "": "whose data were not installed when the run was made",
     "cancelled": "cut short",
     "pending": "not run",
     "input_unsupported": "of a kind that the model cannot read",

@@ -12,8 +12,7 @@ from leaderboard.views import figures
 from leaderboard.views.board_sheet import ties_words, whisker
 from leaderboard.views.sheets import Cell, Column, Group, Sheet, text_cell
 
-GROUP_COLUMNS = (
-    Column("group", "", "", ("group",), is_text=True, is_row_head=True),
+MEAN_COLUMNS = (
     Column("mean", "Hit@1", "Mean Hit@1 of the group's tasks in percent, with its 95% interval", ("mean",)),
     Column("interval", "95% interval", "From a bootstrap over queries", ("interval",), style="left"),
     Column("tasks", "Tasks", "Tasks evaluated of those in the group", ("tasks",)),
@@ -67,7 +66,9 @@ def group_sheet(scores: Mapping[str, GroupScore], *, choices: type[Family | Doma
                 Cell(coverage, score.n_tasks, (coverage,), style="" if score.is_complete else "none"),
             )
         )
-    return Sheet(f"Scores by {choices.__name__.lower()}", GROUP_COLUMNS, (Group("", tuple(rows)),))
+    word = choices.__name__
+    head = Column("group", word, f"A {word.lower()} of tasks; links to its board", ("group",), is_row_head=True)
+    return Sheet(f"Scores by {word.lower()}", (head, *MEAN_COLUMNS), (Group("", tuple(rows)),))
 
 
 def task_sheet(tasks: tuple[TaskOutcome, ...], *, suite: str) -> Sheet:
