@@ -78,9 +78,7 @@ def _download(run: Run) -> tuple[Path, Path | None]:
     model = hub.download(repo_id=revision.model.repo_id, commit=revision.commit, cache_folder=cache)
     if not revision.adapter_repo_id:
         return model, None
-    adapter = hub.download_adapter(
-        repo_id=revision.adapter_repo_id, commit=revision.adapter_commit, cache_folder=cache
-    )
+    adapter = hub.download_adapter(repo_id=revision.adapter_repo_id, commit=revision.adapter_commit, cache_folder=cache)
     return model, adapter
 
 

@@ -33,7 +33,9 @@ def board_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def environment(board_folder: Path, transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
+def environment(
+    board_folder: Path, transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[dict[str, str]]:
     """Settings of real workers on the test's database, broker and hub."""
     database = settings.DATABASES["default"]
     host = database["OPTIONS"].get("host") or database["HOST"]
