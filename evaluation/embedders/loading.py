@@ -14,6 +14,13 @@ from transformers import AutoImageProcessor, AutoTokenizer
 from evaluation.errors import EvaluationError, ModelInvalid
 
 _MAX_NAMED_KEYS = 3
+_VOCABULARIES = (
+    {"tokenizer.json"},
+    {"vocab.json", "merges.txt"},
+    {"vocab.txt"},
+    {"spiece.model"},
+    {"tokenizer.model"},
+)
 
 
 def load_weights(model_class: Any, folder: Path, *, dtype: torch.dtype, device: str) -> Any:
@@ -58,9 +65,14 @@ def require_complete(folder: Path, info: Mapping[str, Any], *, unused: tuple[str
 def load_tokenizer(folder: Path) -> Any:
     """The tokenizer in `folder`.
 
+    Without vocabulary files transformers makes an empty tokenizer for some models; here that is an error.
+
     Raises:
         ModelInvalid: its files are missing or damaged.
     """
+    names = {path.name for path in folder.iterdir()}
+    if not any(needed <= names for needed in _VOCABULARIES):
+        raise ModelInvalid(f"{folder.name} has no tokenizer files; add tokenizer.json to the repository.")
     with loading_faults(folder):
         return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
 
