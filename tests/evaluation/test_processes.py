@@ -147,3 +147,16 @@ def test_whatever_else_is_printed_goes_to_standard_error(suite):
     assert [json.loads(line)["type"] for line in done.stdout.splitlines()] == ["ready"]
     assert "noise from python" in done.stderr
     assert "noise from below" in done.stderr
+
+
+def test_no_command_loads_a_model_framework_before_it_needs_one():
+    program = "import sys, evaluation.__main__; print([name for name in ('torch', 'transformers', 'peft') if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        text=True,
+        capture_output=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    assert done.stdout.strip() == "[]"
