@@ -34,7 +34,7 @@ def build_demo_command(out: Out) -> None:
 
 
 def _fail(error: EvaluationError) -> None:
-    Console(stderr=True).print(f"[red]{error.code}[/red]: {error.message}", highlight=False)
+    Console(stderr=True).print(f"[red]{error.code}[/red]: {error.message}", highlight=False, soft_wrap=True)
     raise typer.Exit(1)
 
 
