@@ -26,6 +26,7 @@ _ORDINARY_ENDS = (0, 128 + signal.SIGINT, 128 + signal.SIGTERM)
 
 def main() -> None:
     """Prepare, announce, and supervise."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads that spin while they wait take the site's processor
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # so that the servers are stopped while still preparing
     servers = embedded.start()
     try:

@@ -86,7 +86,7 @@ def outcomes_of(run: Run) -> dict[str, bytes]:
 
 
 def wait_until_succeeded(worker: WatchedProcess, run: Run) -> None:
-    worker.wait_for(f"run {run.pk}: succeeded")
+    worker.wait_for(f"run {run.pk}: succeeded", seconds=120)
     run.refresh_from_db()
     assert run.state == RunState.SUCCEEDED
 
@@ -103,7 +103,7 @@ def test_a_killed_worker_leaves_the_same_scores(environment: dict[str, str], tmp
     with watched(beat, environment):
         for _ in range(2):
             with watched(WORKER, environment) as worker:
-                worker.wait_for(": stored")
+                worker.wait_for(": stored", seconds=120)
                 worker.kill()
         with watched(WORKER, environment) as worker:
             wait_until_succeeded(worker, disturbed)
