@@ -112,3 +112,15 @@ class ResultInvalid(EvaluationError):
 
     code = "result_invalid"
     kind = ErrorKind.DATA
+
+
+class UnexpectedFailure(EvaluationError):
+    """A defect of this program or a lack of memory ended a task; the log has the traceback."""
+
+    code = "unexpected_failure"
+
+
+class RequestInvalid(EvaluationError):
+    """A worker sent something that is no request."""
+
+    code = "request_invalid"

@@ -2,6 +2,7 @@
 
 import itertools
 import zlib
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,96 @@ def make_published_run(
         )
     _make_aggregates(run, hit)
     return run
+
+
+def make_scored_run(
+    *,
+    suite: Suite,
+    hits: Mapping[str, float],
+    failures: Mapping[str, str] | None = None,
+    revision: ModelRevision | None = None,
+    half_width: float = 0.02,
+) -> Run:
+    """A published run with a score a task by name, and tasks that failed with an error code.
+
+    Means are taken over the tasks with a score, `n_expected` over all tasks of the suite.
+    """
+    run = make_run(revision=revision, suite=suite, state=RunState.SUCCEEDED)
+    run.is_published, run.published_at = True, timezone.now()
+    run.save()
+    failures = failures or {}
+    for task_run in run.task_runs.select_related("task"):
+        name = task_run.task.name
+        task_run.finished_at = timezone.now()
+        if name in failures:
+            task_run.state = TaskRunState.FAILED
+            task_run.error_code, task_run.error_kind = failures[name], "model"
+            task_run.error_message = f"{name} cannot be evaluated with this model."
+        elif name in hits:
+            task_run.state = TaskRunState.SUCCEEDED
+            task_run.outcomes = zlib.compress(np.zeros((4, 4), "<i4").tobytes())
+            task_run.n_queries, task_run.chance = task_run.task.n_queries, task_run.task.chance
+            task_run.hit_at_1_optimistic = task_run.hit_at_1_pessimistic = hits[name]
+            task_run.data_sha256 = f"{zlib.crc32(name.encode()):064x}"
+            task_run.self_excluded = 0
+        else:
+            task_run.state = TaskRunState.CANCELLED
+        task_run.save()
+        if name in hits:
+            _make_main_score(task_run, hits[name], half_width=half_width)
+    _make_scored_aggregates(run, hits, half_width=half_width)
+    return run
+
+
+def _make_main_score(task_run: TaskRun, hit: float, *, half_width: float) -> None:
+    interval = {"lower": max(0.0, hit - half_width), "upper": min(1.0, hit + half_width)}
+    Score.objects.create(task_run=task_run, metric="hit@1", value=hit, is_main=True, **interval)
+
+
+def _make_scored_aggregates(run: Run, hits: Mapping[str, float], *, half_width: float) -> None:
+    tasks = list(run.suite.tasks.all())
+    family_means = []
+    for scope in ("family", "domain"):
+        for key in sorted({getattr(task, scope) for task in tasks}):
+            members = [task.name for task in tasks if getattr(task, scope) == key]
+            values = [hits[name] for name in members if name in hits]
+            if not values:
+                continue
+            mean = sum(values) / len(values)
+            if scope == "family":
+                family_means.append(mean)
+            _make_aggregate(
+                run, scope, key, mean=mean, n_tasks=len(values), n_expected=len(members), half_width=half_width
+            )
+    if family_means:
+        mean = sum(family_means) / len(family_means)
+        _make_aggregate(
+            run, "overall", "", mean=mean, n_tasks=len(hits), n_expected=len(tasks), half_width=half_width / 2
+        )
+        AggregateScore.objects.create(
+            run=run,
+            scope="overall",
+            metric="cv",
+            value=float(np.std(family_means) / mean),
+            n_tasks=len(hits),
+            n_expected=len(tasks),
+        )
+
+
+def _make_aggregate(
+    run: Run, scope: str, key: str, *, mean: float, n_tasks: int, n_expected: int, half_width: float
+) -> None:
+    AggregateScore.objects.create(
+        run=run,
+        scope=scope,
+        key=key,
+        metric="hit@1",
+        value=mean,
+        lower=max(0.0, mean - half_width),
+        upper=min(1.0, mean + half_width),
+        n_tasks=n_tasks,
+        n_expected=n_expected,
+    )
 
 
 def _make_aggregates(run: Run, hit: float) -> None:

@@ -1,0 +1,1 @@
+"""The commands of `python -m evaluation`, one a module."""

@@ -57,7 +57,7 @@ def read_series(paths: Sequence[Path]) -> tuple[Image.Image, ...]:
     """The slices of one DICOM series in order of position, sampled to at most `MAX_VOLUME_SLICES`.
 
     The order is that of ImagePositionPatient along the slice normal; where a file lacks position or orientation, that
-    of InstanceNumber. Files without a window are shown from the minimum to the maximum of the whole sampled series.
+    of InstanceNumber. It is shown as `read_slices` does.
 
     Raises:
         InputUnreadable: a file is damaged, the files are of several series, or they cannot be ordered.
@@ -65,15 +65,26 @@ def read_series(paths: Sequence[Path]) -> tuple[Image.Image, ...]:
     headers = [_read_header(path) for path in paths]
     if len({header.get("SeriesInstanceUID") for header in headers}) > 1:
         raise InputUnreadable(f"{paths[0].parent} holds files of several DICOM series; keep one.")
-    ordered = _in_order(paths, headers)
+    return read_slices(sample_evenly(_in_order(paths, headers), MAX_VOLUME_SLICES))
+
+
+def read_slices(paths: Sequence[Path]) -> tuple[Image.Image, ...]:
+    """The frames of several DICOM files of one volume, in the order given.
+
+    Files without a window are shown from the minimum to the maximum of all of them together.
+
+    Raises:
+        InputUnreadable: a file is damaged, or grey and colour are mixed.
+        InputTooLarge: a frame beyond the pixel limit.
+    """
     contents = []
-    for path in sample_evenly(ordered, MAX_VOLUME_SLICES):
+    for path in paths:
         with faults_of(path):
             contents.append(_read_frames(path))
     greys = [content for content in contents if isinstance(content, _Grey)]
     colours = [image for content in contents if not isinstance(content, _Grey) for image in content]
     if greys and colours:
-        raise InputUnreadable(f"{paths[0].parent} mixes grey and colour files; keep one kind.")
+        raise InputUnreadable(f"{paths[0].parent} mixes grey and colour files in one volume; keep one kind.")
     return _show(greys) if greys else tuple(colours)
 
 
@@ -127,7 +138,7 @@ def _read_frames(path: Path) -> _Grey | tuple[Image.Image, ...]:
     values = apply_modality_lut(frames, dataset)
     window = _window(dataset)
     if window is None and "VOILUTSequence" in dataset:
-        values = apply_voi(values, dataset, index=0)
+        values = apply_voi(np.rint(values).astype(np.int64), dataset, index=0)
     return _Grey(values, window, dataset.PhotometricInterpretation == "MONOCHROME1")
 
 

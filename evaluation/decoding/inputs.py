@@ -5,7 +5,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from evaluation.decoding.dicom import is_dicom, read_dicom, read_series
+from evaluation.decoding.dicom import is_dicom, read_dicom, read_series, read_slices
 from evaluation.decoding.faults import faults_of
 from evaluation.decoding.nifti import is_nifti, read_nifti
 from evaluation.decoding.rasters import read_raster
@@ -30,6 +30,7 @@ def decode(source: EmbeddingInput) -> DecodedInput:
         InputUnreadable: the input is empty, or a file is missing, empty, damaged or not what the input says.
         InputTooLarge: an image or volume is beyond its limit.
     """
+    _require_characters(source)
     if source.is_volume:
         return DecodedInput(source, _read_volume(source))
     if not source.text.strip() and not source.images:
@@ -37,11 +38,22 @@ def decode(source: EmbeddingInput) -> DecodedInput:
     return DecodedInput(source, tuple(_read_image(path) for path in source.images))
 
 
+def _require_characters(source: EmbeddingInput) -> None:
+    for name, text in (("text", source.text), ("instruction", source.instruction)):
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise InputUnreadable(f"The {name} {text[:40]!r} has half a character; repair its encoding.") from error
+
+
 def _read_volume(source: EmbeddingInput) -> tuple[Image.Image, ...]:
     if not source.images:
         raise InputUnreadable("The volume has no files; give its slices, a NIfTI file or a DICOM series folder.")
     if len(source.images) > 1:
-        return tuple(_read_image(path) for path in sample_evenly(source.images, MAX_VOLUME_SLICES))
+        paths = sample_evenly(source.images, MAX_VOLUME_SLICES)
+        if all(_names_dicom(path) for path in paths):
+            return read_slices(paths)
+        return tuple(_read_image(path) for path in paths)
     path = source.images[0]
     with faults_of(path):
         if path.is_dir():
@@ -52,6 +64,11 @@ def _read_volume(source: EmbeddingInput) -> tuple[Image.Image, ...]:
         if is_dicom(path):
             return read_dicom(path)
         return (read_raster(path),)
+
+
+def _names_dicom(path: Path) -> bool:
+    with faults_of(path):
+        return path.is_file() and is_dicom(path)
 
 
 def _read_image(path: Path) -> Image.Image:
@@ -65,7 +82,7 @@ def _read_image(path: Path) -> Image.Image:
             return read_raster(path)
         frames = read_dicom(path)
         if len(frames) > 1:
-            raise InputUnreadable(f"{path} holds {len(frames)} frames; mark the input as a volume.")
+            raise InputUnreadable(f"{path} holds several frames; mark the input as a volume.")
         return frames[0]
 
 

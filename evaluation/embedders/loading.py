@@ -3,7 +3,7 @@
 transformers fills weights that a file lacks with random numbers and only warns; here that is an error.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,13 @@ from transformers import AutoImageProcessor, AutoTokenizer
 from evaluation.errors import EvaluationError, ModelInvalid
 
 _MAX_NAMED_KEYS = 3
+_VOCABULARIES = (
+    {"tokenizer.json"},
+    {"vocab.json", "merges.txt"},
+    {"vocab.txt"},
+    {"spiece.model"},
+    {"tokenizer.model"},
+)
 
 
 def load_weights(model_class: Any, folder: Path, *, dtype: torch.dtype, device: str) -> Any:
@@ -32,20 +39,40 @@ def load_weights(model_class: Any, folder: Path, *, dtype: torch.dtype, device: 
             trust_remote_code=False,
             output_loading_info=True,
         )
-    absent = sorted(str(key) for key in (*info["missing_keys"], *info["mismatched_keys"]))
+    require_complete(folder, info)
+    return model.eval().to(device)
+
+
+def require_complete(folder: Path, info: Mapping[str, Any], *, unused: tuple[str, ...] = ()) -> None:
+    """Refuse a model for which transformers had to make up weights.
+
+    Args:
+        folder: named in the error.
+        info: the loading info of transformers.
+        unused: starts of names whose weights have no part in an embedding and may be missing.
+
+    Raises:
+        ModelInvalid: naming the first few weights.
+    """
+    names = sorted(str(key) for key in (*info["missing_keys"], *info["mismatched_keys"]))
+    absent = [name for name in names if not name.startswith(unused)]
     if absent:
         more = f" and {len(absent) - _MAX_NAMED_KEYS} more" if len(absent) > _MAX_NAMED_KEYS else ""
-        names = ", ".join(absent[:_MAX_NAMED_KEYS])
-        raise ModelInvalid(f"{folder.name}: weights are missing or of another shape: {names}{more}.")
-    return model.eval().to(device)
+        shown = ", ".join(absent[:_MAX_NAMED_KEYS])
+        raise ModelInvalid(f"{folder.name}: weights are missing or of another shape: {shown}{more}.")
 
 
 def load_tokenizer(folder: Path) -> Any:
     """The tokenizer in `folder`.
 
+    Without vocabulary files transformers makes an empty tokenizer for some models; here that is an error.
+
     Raises:
         ModelInvalid: its files are missing or damaged.
     """
+    names = {path.name for path in folder.iterdir()}
+    if not any(needed <= names for needed in _VOCABULARIES):
+        raise ModelInvalid(f"{folder.name} has no tokenizer files; add tokenizer.json to the repository.")
     with loading_faults(folder):
         return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
 

@@ -31,7 +31,7 @@ _CODE_KEYS = frozenset({"auto_map", "auto_mapping", "custom_pipelines", "custom_
 _ATTENTION_KEYS = frozenset({"attn_implementation", "_attn_implementation"})
 _ATTENTION_VALUES = frozenset({None, "eager", "sdpa", "flash_attention_2"})
 _AUTOSET_KEY = "_attn_implementation_autoset"
-_WEIGHTLESS_TYPES = frozenset({"medboard-chance"})
+_WEIGHTLESS_TYPES = ("medboard-chance",)  # not a set: a stranger's model type may be a list, which has no hash
 _MODULE_PACKAGE = "sentence_transformers."
 _MAX_JSON_BYTES = 10_000_000
 

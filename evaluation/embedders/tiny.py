@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import (
     CLIPConfig,
@@ -30,6 +32,8 @@ _TOWER = {
     "num_attention_heads": 2,
 }
 _SPREAD = 0.2
+_RANK = 4
+_ADAPTED = ("q_proj", "v_proj")
 _START, _END = "<|startoftext|>", "<|endoftext|>"
 _TURN_END = "<|im_end|>"
 _QWEN_MARKS = ("<|im_start|>", _TURN_END, "<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>")
@@ -169,28 +173,49 @@ def write_tiny_qwen3_vl(folder: Path, seed: int) -> None:
     )
 
 
-def write_tiny_qwen3_vl_adapter(folder: Path, base_folder: Path, seed: int) -> None:
-    """Write a LoRA adapter of random weights for the attention layers of the model in `base_folder`."""
-    from peft import LoraConfig, get_peft_model  # noqa: PLC0415 - slow to import, and only this writer needs it
+def write_tiny_qwen3_vl_adapter(
+    folder: Path, base_folder: Path, seed: int, *, base_name: str = "demo/qwen3-vl-tiny"
+) -> None:
+    """Write a LoRA adapter of random weights for the attention layers of the model in `base_folder`.
 
-    base = Qwen3VLForConditionalGeneration.from_pretrained(
-        base_folder, dtype=torch.float32, local_files_only=True, use_safetensors=True
-    )
-    config = LoraConfig(
-        r=4,
-        lora_alpha=8,
-        target_modules=r".*language_model\.layers\..*\.(q_proj|v_proj)",
-        base_model_name_or_path="medboard/qwen3-vl-tiny",
-        task_type="FEATURE_EXTRACTION",
-    )
-    model = get_peft_model(base, config)
+    Keys are those of an adapter trained on the whole generating model, whose names are longer than the embedder's.
+    """
     generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        for name, parameter in sorted(model.named_parameters()):
-            if "lora_" in name:
-                parameter.copy_(torch.randn(parameter.shape, generator=generator) * _SPREAD)
-    model.save_pretrained(folder, safe_serialization=True)
-    (folder / "README.md").unlink(missing_ok=True)
+    tensors = {}
+    for name, (rows, columns) in _attention_shapes(base_folder).items():
+        tensors[f"base_model.model.{name}.lora_A.weight"] = _random((_RANK, columns), generator)
+        tensors[f"base_model.model.{name}.lora_B.weight"] = _random((rows, _RANK), generator)
+    folder.mkdir(parents=True, exist_ok=True)
+    save_file(tensors, folder / "adapter_model.safetensors", metadata={"format": "pt"})
+    _write_json(
+        folder / "adapter_config.json",
+        {
+            "peft_type": "LORA",
+            "task_type": "FEATURE_EXTRACTION",
+            "base_model_name_or_path": base_name,
+            "r": _RANK,
+            "lora_alpha": 2 * _RANK,
+            "lora_dropout": 0.0,
+            "bias": "none",
+            "target_modules": list(_ADAPTED),
+            "inference_mode": True,
+        },
+    )
+
+
+def _attention_shapes(base_folder: Path) -> dict[str, list[int]]:
+    """The layers that the tiny adapter changes, with (rows, columns) of their weights."""
+    shapes = {}
+    with safe_open(base_folder / "model.safetensors", framework="pt") as weights:
+        for key in sorted(weights.keys()):
+            module = key.removesuffix(".weight")
+            if "language_model.layers." in module and module.endswith(_ADAPTED):
+                shapes[module] = weights.get_slice(key).get_shape()
+    return shapes
+
+
+def _random(shape: tuple[int, int], generator: torch.Generator) -> torch.Tensor:
+    return torch.randn(shape, generator=generator) * _SPREAD
 
 
 def _save(model_class: Any, config: Any, folder: Path, seed: int) -> None:

@@ -1,0 +1,9 @@
+"""Administration of what services do not own, and a read-only view of what they do."""
+
+from django.contrib import admin
+
+from leaderboard.admin import accounts, catalogue, embedding_models, runs, submissions, workers
+
+admin.site.site_header = admin.site.site_title = "MedBoard administration"
+
+__all__ = ["accounts", "catalogue", "embedding_models", "runs", "submissions", "workers"]

@@ -6,4 +6,6 @@ from django.urls import include, path
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/", include("allauth.account.urls")),
+    path("", include("leaderboard.views.people_urls")),
+    path("", include("leaderboard.views.boards_urls")),
 ]

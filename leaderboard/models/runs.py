@@ -79,8 +79,8 @@ class Run(models.Model):
                 name="run_failed_has_error",
             ),
             models.CheckConstraint(
-                condition=Q(state__in=FINAL_RUN_STATES, finished_at__isnull=False)
-                | (Q(state__in=ACTIVE_RUN_STATES) & Q(finished_at__isnull=True)),
+                condition=(~Q(state__in=FINAL_RUN_STATES) | Q(finished_at__isnull=False))
+                & (~Q(state__in=ACTIVE_RUN_STATES) | Q(finished_at__isnull=True)),
                 name="run_final_is_finished",
             ),
             models.CheckConstraint(condition=LEASE_BOTH_OR_NEITHER, name="run_lease_both_or_neither"),

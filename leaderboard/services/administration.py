@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from leaderboard.exceptions import TransitionRefused
-from leaderboard.models import SubmissionPause, User, Worker
+from leaderboard.models import EmbeddingModel, SubmissionPause, User, Worker
 
 
 def submissions_pause(*, actor: User, reason: str) -> SubmissionPause:
@@ -36,6 +36,11 @@ def submissions_resume() -> None:
         raise TransitionRefused("Submissions are not paused.")
 
 
+def owner_opt_out_set(*, model_id: int, opted_out: bool) -> None:
+    """Record whether a repository's owner wants it off the boards."""
+    EmbeddingModel.objects.filter(pk=model_id).update(owner_opted_out=opted_out)
+
+
 def worker_report(*, name: str, device: str, versions: Mapping[str, Any], started_at: Any) -> None:
     """A worker has started."""
     Worker.objects.update_or_create(
@@ -50,6 +55,11 @@ def worker_report(*, name: str, device: str, versions: Mapping[str, Any], starte
     )
 
 
-def worker_seen(*, name: str, current_run_id: UUID | None) -> None:
-    """A worker is alive and does this."""
-    Worker.objects.filter(name=name).update(last_seen_at=timezone.now(), current_run=current_run_id)
+def worker_seen(*, name: str) -> None:
+    """A worker is alive."""
+    Worker.objects.filter(name=name).update(last_seen_at=timezone.now())
+
+
+def worker_takes(*, name: str, run_id: UUID | None) -> None:
+    """A worker turns to a run, or to none."""
+    Worker.objects.filter(name=name).update(last_seen_at=timezone.now(), current_run=run_id)

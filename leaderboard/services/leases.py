@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from leaderboard import queue
 from leaderboard.exceptions import LeaseLost
@@ -147,14 +148,19 @@ def task_run_lock(claim: TaskClaim, *, worker: str) -> TaskRun:
 
 
 @transaction.atomic
-def claims_return(*, claims: list[TaskClaim], worker: str, actor: str = REAPER) -> int:
-    """Give back tasks that a worker took and did not finish; returns how many."""
+def claims_return(*, claims: list[TaskClaim], worker: str, blameless: bool = False) -> int:
+    """Give back tasks that a worker took and did not finish; returns how many.
+
+    `blameless`: the worker was told to stop, so this does not count towards the claims after which a task fails.
+    """
     returned = 0
     for claim in claims:
         try:
             task_run = task_run_lock(claim, worker=worker)
         except LeaseLost:
             continue
+        if blameless:
+            task_run.claims -= 1
         _task_give_back(task_run)
         returned += 1
     return returned
@@ -166,6 +172,7 @@ def _task_give_back(task_run: TaskRun) -> None:
         task_run.state = TaskRunState.FAILED
         task_run.error_code = "worker_lost"
         task_run.error_kind = ErrorKind.INFRASTRUCTURE
+        task_run.finished_at = timezone.now()
         task_run.error_message = (
             f"The evaluating process ended {task_run.claims} times in this task without a result, which most often"
             " means that it ran out of memory. Try a larger worker, or report it."
@@ -173,9 +180,7 @@ def _task_give_back(task_run: TaskRun) -> None:
     else:
         task_run.state = TaskRunState.PENDING
     task_run.lease_owner, task_run.lease_expires_at = "", None
-    task_run.save(
-        update_fields=["state", "lease_owner", "lease_expires_at", "error_code", "error_kind", "error_message"]
-    )
+    task_run.save()
 
 
 @transaction.atomic
@@ -200,24 +205,38 @@ def leases_reap() -> int:
         state__in=ACTIVE_RUN_STATES, lease_expires_at__lt=Now()
     )
     for run in expired_runs:
-        _run_give_back(run)
+        _run_give_back(run, actor=REAPER, reason="the worker's lease expired")
         reaped += 1
     for run_id in Run.objects.filter(state__in=ACTIVE_RUN_STATES, lease_owner="").values_list("pk", flat=True):
         queue.ring(run_id)
     return reaped
 
 
-def _run_give_back(run: Run) -> None:
-    """Return a run whose single owner vanished to the state before, or fail it when that happened too often."""
+@transaction.atomic
+def run_give_back(*, run_id: UUID, worker: str, reason: str, blameless: bool = False) -> None:
+    """A worker could not get as far as evaluating a run: let another try, or fail it when that happened too often.
+
+    `blameless`: the worker was told to stop, so this does not count.
+    """
+    run = run_lock(run_id)
+    if run.is_active and run.lease_owner in {"", worker}:
+        run.lost_leases -= int(blameless)
+        _run_give_back(run, actor=worker, reason=reason)
+
+
+def _run_give_back(run: Run, *, actor: str, reason: str) -> None:
+    """Return a run whose single owner is gone to the state before, or fail it when that happened too often."""
     lost = run.lost_leases + 1
     if lost >= settings.MAX_LOST_LEASES:
         run_fail(
             run_id=run.pk,
-            actor=REAPER,
+            actor=actor,
             code="worker_lost",
             kind=ErrorKind.INFRASTRUCTURE,
-            message=f"The worker vanished {lost} times while the run was {run.state}. An administrator can rerun it.",
+            message=f"The evaluating process was lost {lost} times while the run was {run.state} ({reason})."
+            " An administrator can rerun it.",
         )
         return
     back = RunState.QUEUED if run.state == RunState.PREPARING else RunState.RUNNING
-    run_move(run, back, actor=REAPER, reason="the worker's lease expired", lost_leases=lost, **NO_LEASE)
+    run_move(run, back, actor=actor, reason=reason, lost_leases=lost, **NO_LEASE)
+    queue.ring(run.pk)

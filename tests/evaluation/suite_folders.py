@@ -73,7 +73,7 @@ def write_text_suite(folder: Path, *, tasks: int = 3, queries: int = 6, pool: Po
     words = ["heart", "lung", "liver", "brain", "retina", "skin", "bone", "kidney"]
     specs = []
     for number in range(tasks):
-        spec = task_spec(f"Task{number}", pool=pool)
+        spec = task_spec(f"Task{number}", pool=pool, image_root="")
         records = [
             text_record(
                 f"question {query} about the {words[query % 8]}",

@@ -1,0 +1,43 @@
+# Two commands do everything: `make run` and `make test`. Both set up what they need.
+
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+PYTHON_BASE ?= python3.11
+
+.PHONY: run test lint requirements
+
+run: $(VENV)/.installed
+	$(PYTHON) -m workers.launcher
+
+test: $(VENV)/.installed-dev
+	$(PYTHON) -m tests.browser_setup
+	$(PYTHON) -m pytest
+
+lint: $(VENV)/.installed-dev
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+	$(PYTHON) manage.py makemigrations --check --dry-run
+	$(PYTHON) manage.py check
+
+# A build label of the machine's own torch (such as +cpu) must not be pinned for others.
+COMPILE := $(VENV)/bin/pip-compile --quiet --strip-extras --no-header --annotation-style=line \
+	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options
+
+requirements: $(VENV)/.installed-dev
+	$(PYTHON) -m pip install --quiet pip-tools
+	$(COMPILE) --output-file requirements.txt requirements.in
+	sed -i -E 's/^(torch==[0-9.]+)\+[a-z0-9]+/\1/' requirements.txt
+	$(COMPILE) --output-file requirements-dev.txt requirements-dev.in
+
+$(VENV)/bin/python:
+	$(PYTHON_BASE) -m venv $(VENV)
+
+$(VENV)/.installed: requirements.txt | $(VENV)/bin/python
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	touch $@
+
+$(VENV)/.installed-dev: requirements-dev.txt $(VENV)/.installed
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	touch $@

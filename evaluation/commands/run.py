@@ -1,0 +1,78 @@
+"""`run` evaluates a model that is on this machine; `score` evaluates embeddings that were computed elsewhere."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from evaluation.commands.encoding import read_embeddings, store_for_embedder
+from evaluation.commands.evaluation_run import Evaluation, evaluate_to_file, installed_tasks
+from evaluation.commands.models_to_run import ModelToRun, find_model
+from evaluation.results import RunResult
+from evaluation.suites.medheb.reader import read_suite, select_tasks
+
+SuiteOption = Annotated[Path, typer.Option("--suite", help="Folder of the suite.")]
+TasksOption = Annotated[
+    list[str] | None, typer.Option("--tasks", help="Only this task; give it again for more. All installed by default.")
+]
+OutOption = Annotated[Path, typer.Option("--out", help="Result file to write.")]
+AdapterOption = Annotated[str, typer.Option("--adapter", help="Folder of a PEFT adapter.")]
+DeviceOption = Annotated[str, typer.Option("--device", help="Torch device, e.g. cpu or cuda:0.")]
+
+
+def run(
+    *,
+    model: Annotated[str, typer.Option("--model", help="Folder of a model, 'minilm', or 'chance'.")],
+    suite: SuiteOption,
+    out: OutOption,
+    revision: Annotated[str, typer.Option("--revision", help="Commit of the model, for the record.")] = "",
+    adapter: AdapterOption = "",
+    tasks: TasksOption = None,
+    device: DeviceOption = "cpu",
+) -> None:
+    """Evaluate a model on a suite. An interrupted run goes on where it ended when it is started again."""
+    console = Console()
+    declared = read_suite(suite)
+    specs = installed_tasks(suite, select_tasks(declared, tasks or []), console)
+    chosen = find_model(model, revision=revision, adapter=adapter)
+    embedder = chosen.load(device)
+    evaluation = Evaluation(
+        suite=declared,
+        folder=suite,
+        specs=specs,
+        model=chosen,
+        description=embedder.description,
+        store=store_for_embedder(embedder),
+        device=device,
+    )
+    _exit_without_scores(evaluate_to_file(evaluation, out, console))
+
+
+def score(
+    *,
+    embeddings: Annotated[Path, typer.Option("--embeddings", help="An .npz file of ids and vectors.")],
+    suite: SuiteOption,
+    out: OutOption,
+    tasks: TasksOption = None,
+) -> None:
+    """Evaluate embeddings that were computed elsewhere; 'tasks --inputs' lists what to embed."""
+    console = Console()
+    declared = read_suite(suite)
+    specs = installed_tasks(suite, select_tasks(declared, tasks or []), console)
+    given = read_embeddings(embeddings)
+    evaluation = Evaluation(
+        suite=declared,
+        folder=suite,
+        specs=specs,
+        model=ModelToRun(id=embeddings.stem, revision="", folder=None),
+        description=given.description,
+        store=given.store,
+        device="cpu",
+    )
+    _exit_without_scores(evaluate_to_file(evaluation, out, console))
+
+
+def _exit_without_scores(result: RunResult) -> None:
+    if not result.tasks:
+        raise typer.Exit(code=1)

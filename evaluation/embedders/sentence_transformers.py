@@ -1,0 +1,96 @@
+"""Text models that ship their own modules.json, run by sentence-transformers with its own modules only."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from sentence_transformers import SentenceTransformer
+from transformers import AutoModel
+
+from evaluation.embedders.dual_encoder import PARTS_RULE, DualEncoder
+from evaluation.embedders.loading import count_parameters, loading_faults, require_complete
+from evaluation.embedders.safety import read_modules
+from evaluation.errors import InputUnsupported, ModelInvalid
+from evaluation.types import FloatMatrix, ModelDescription
+from evaluation.vocabulary import EmbedderFamily, InputKind
+
+_TEXTS_AT_ONCE = 64
+_HEADS_WITHOUT_USE = ("pooler.",)
+
+
+class TextTower:
+    """One tower, for texts; text and instruction are embedded as parts, like in models with two towers."""
+
+    def __init__(self, folder: Path, *, device: str) -> None:
+        self._model = _load(folder, device)
+        dimension = self._model.get_embedding_dimension()
+        if dimension is None:
+            raise ModelInvalid(f"{folder.name}: its modules do not tell the dimension of an embedding.")
+        self.description = ModelDescription(
+            family=EmbedderFamily.SENTENCE_TRANSFORMERS,
+            architecture=" + ".join(type(module).__name__ for module in self._model),
+            dimension=int(dimension),
+            parameters=count_parameters(self._model),
+            kinds=(InputKind.TEXT,),
+            encode_config={
+                "parts": PARTS_RULE,
+                "max_text_tokens": self._model.max_seq_length,
+                "prompt": self._model.prompts.get(self._model.default_prompt_name or "", ""),
+                "dtype": "float32",
+            },
+        )
+
+    def image_features(self, images: Sequence[Image.Image]) -> FloatMatrix:
+        """Refuse.
+
+        Raises:
+            InputUnsupported: always.
+        """
+        raise InputUnsupported(f"{self.description.architecture} embeds texts only.")
+
+    def text_features(self, texts: Sequence[str]) -> FloatMatrix:
+        """Vectors as the repository's modules make them, shape (len(texts), dimension)."""
+        rows: FloatMatrix = self._model.encode(
+            list(texts), batch_size=_TEXTS_AT_ONCE, show_progress_bar=False, convert_to_numpy=True
+        )
+        return rows.astype(np.float32, copy=False)
+
+
+def load_sentence_transformers(folder: Path, *, device: str = "cpu") -> DualEncoder:
+    """Load a text repository.
+
+    Raises:
+        ModelInvalid: files are missing, damaged or incomplete.
+    """
+    return DualEncoder(TextTower(folder, device=device))
+
+
+def _load(folder: Path, device: str) -> Any:
+    for module in read_modules(folder) or []:
+        if module["type"].endswith(".Transformer"):
+            _require_weights(folder / module.get("path", ""))
+    with loading_faults(folder):
+        return SentenceTransformer(
+            str(folder),
+            device=device,
+            local_files_only=True,
+            trust_remote_code=False,
+            model_kwargs={"dtype": torch.float32, "use_safetensors": True},
+        ).eval()
+
+
+def _require_weights(folder: Path) -> None:
+    """sentence-transformers hides which weights were missing, so they are loaded once before to see."""
+    with loading_faults(folder):
+        _, info = AutoModel.from_pretrained(
+            folder,
+            dtype=torch.float32,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+        )
+    require_complete(folder, info, unused=_HEADS_WITHOUT_USE)

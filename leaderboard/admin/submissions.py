@@ -1,0 +1,20 @@
+"""What people asked for, and pauses of submissions."""
+
+from django.contrib import admin
+
+from leaderboard.admin.read_only import ReadOnlyAdmin
+from leaderboard.models import Submission, SubmissionPause
+
+
+@admin.register(Submission)
+class SubmissionAdmin(ReadOnlyAdmin):
+    list_display = ["revision", "suite", "submitter", "created_at", "closed_at"]
+    list_filter = ["suite"]
+    list_select_related = ["revision__model", "suite", "submitter"]
+    search_fields = ["revision__model__repo_id", "submitter__username"]
+
+
+@admin.register(SubmissionPause)
+class SubmissionPauseAdmin(ReadOnlyAdmin):
+    list_display = ["reason", "started_by", "started_at", "ended_at"]
+    list_select_related = ["started_by"]

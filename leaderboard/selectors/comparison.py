@@ -1,0 +1,94 @@
+"""Sets a new result beside the published one, for the person who decides which of them stands on the boards."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from leaderboard.models import AggregateScore, Run
+from leaderboard.models.vocabulary import AggregateScope, Domain, EvidenceForm, Family, Split
+
+TITLES: dict[tuple[str, str], str] = {
+    (scope, value): str(label)
+    for scope, choices in (
+        (AggregateScope.FAMILY, Family),
+        (AggregateScope.DOMAIN, Domain),
+        (AggregateScope.EVIDENCE_FORM, EvidenceForm),
+        (AggregateScope.SPLIT, Split),
+    )
+    for value, label in choices.choices
+}
+COMPARED_METRICS = ("hit@1", "cv")
+SCOPE_ORDER = [scope.value for scope in AggregateScope]
+KEY_ORDER = {place: number for number, place in enumerate(TITLES)}
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A mean in one of the two runs, and how many tasks it covers."""
+
+    value: float
+    n_tasks: int
+    n_expected: int
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRow:
+    """One mean in both runs; a side is None where its run does not have it."""
+
+    scope: str
+    scope_title: str
+    title: str
+    metric: str
+    old: Side | None
+    new: Side | None
+
+    @property
+    def difference(self) -> float | None:
+        """New minus old."""
+        return self.new.value - self.old.value if self.old and self.new else None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A run beside the published run of the same revision and suite. The `published_` facts are None without one."""
+
+    published_run_id: UUID | None
+    published_attempt: int | None
+    rows: tuple[ComparisonRow, ...]
+
+
+def publication_comparison(run_id: UUID) -> Comparison:
+    """What would change on the boards if this run were published.
+
+    Raises:
+        Run.DoesNotExist: there is no such run.
+    """
+    run = Run.objects.only("revision_id", "suite_id").get(pk=run_id)
+    published = (
+        Run.objects.only("attempt").filter(revision=run.revision_id, suite=run.suite_id, is_published=True).first()
+    )
+    sides: dict[tuple[str, str, str], dict[UUID, Side]] = {}
+    wanted = [run.pk, *([published.pk] if published else [])]
+    for aggregate in AggregateScore.objects.filter(run__in=wanted, metric__in=COMPARED_METRICS):
+        key = (aggregate.scope, aggregate.key, aggregate.metric)
+        side = Side(aggregate.value, aggregate.n_tasks, aggregate.n_expected)
+        sides.setdefault(key, {})[aggregate.run_id] = side
+    return Comparison(
+        published_run_id=published.pk if published else None,
+        published_attempt=published.attempt if published else None,
+        rows=tuple(
+            ComparisonRow(
+                scope=scope,
+                scope_title=str(AggregateScope(scope).label),
+                title=TITLES.get((scope, key), "All families"),
+                metric=metric,
+                old=by_run.get(published.pk) if published else None,
+                new=by_run.get(run.pk),
+            )
+            for (scope, key, metric), by_run in sorted(sides.items(), key=lambda item: _order(*item[0]))
+        ),
+    )
+
+
+def _order(scope: str, key: str, metric: str) -> tuple[int, int, int]:
+    """Scopes and their groups as the vocabulary lists them."""
+    return SCOPE_ORDER.index(scope), KEY_ORDER.get((scope, key), 0), COMPARED_METRICS.index(metric)

@@ -1,0 +1,122 @@
+"""Reads what a person has submitted, and what can be submitted to."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Count, Q, QuerySet
+
+from leaderboard.models import Run, Submission, Suite, User
+from leaderboard.models.vocabulary import ACTIVE_RUN_STATES
+
+RECENT_SUBMISSIONS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRow:
+    """One run of a submission."""
+
+    run_id: UUID
+    attempt: int
+    state: str
+    state_title: str
+    is_active: bool
+    is_published: bool
+    requested_by_id: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionDetail:
+    """A submission with its attempts, the newest first; there is always at least one."""
+
+    submission_id: UUID
+    submitter_id: int
+    submitter: str
+    created_at: datetime
+    attempts: tuple[AttemptRow, ...]
+
+    @property
+    def latest(self) -> AttemptRow:
+        """The newest attempt: the one that the submission's page follows."""
+        return self.attempts[0]
+
+    def may_be_seen_by(self, user: User) -> bool:
+        """Its submitter and staff follow a submission; everybody else has the public page of its run."""
+        return user.is_staff or user.pk == self.submitter_id
+
+    def may_be_cancelled_by(self, user: User) -> bool:
+        """Staff cancel anything; a submitter cancels what they asked for themselves, not an administrator's rerun."""
+        return self.latest.is_active and (user.is_staff or user.pk == self.latest.requested_by_id)
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionRow:
+    """A submission in a person's own list, with the state of its newest run."""
+
+    submission_id: UUID
+    repo_id: str
+    suite_title: str
+    state: str
+    state_title: str
+    created_at: datetime
+
+
+def submittable_suites() -> QuerySet[Suite]:
+    """Live suites of which at least one task's data are installed, each with `n_installed`."""
+    return (
+        Suite.objects.filter(is_live=True)
+        .annotate(n_installed=Count("tasks", filter=Q(tasks__is_installed=True)))
+        .filter(n_installed__gte=1)
+        .order_by("synthetic", "title")
+    )
+
+
+def submission_detail(submission_id: UUID) -> SubmissionDetail | None:
+    """A submission, or None when there is no such one."""
+    submission = Submission.objects.select_related("submitter").filter(pk=submission_id).first()
+    if submission is None:
+        return None
+    return SubmissionDetail(
+        submission_id=submission.pk,
+        submitter_id=submission.submitter_id,
+        submitter=submission.submitter.get_username(),
+        created_at=submission.created_at,
+        attempts=tuple(_attempt(run) for run in submission.runs.order_by("-attempt")),
+    )
+
+
+def submissions_of(user: User) -> list[SubmissionRow]:
+    """What a person submitted last, the newest first."""
+    submissions = (
+        Submission.objects.filter(submitter=user)
+        .select_related("revision__model", "suite")
+        .prefetch_related("runs")[:RECENT_SUBMISSIONS]
+    )
+    rows = []
+    for submission in submissions:
+        latest = max(submission.runs.all(), key=lambda run: run.attempt)
+        rows.append(
+            SubmissionRow(
+                submission_id=submission.pk,
+                repo_id=submission.revision.model.repo_id,
+                suite_title=submission.suite.title,
+                state=latest.state,
+                state_title=latest.get_state_display(),
+                created_at=submission.created_at,
+            )
+        )
+    return rows
+
+
+def _attempt(run: Run) -> AttemptRow:
+    return AttemptRow(
+        run_id=run.pk,
+        attempt=run.attempt,
+        state=run.state,
+        state_title=run.get_state_display(),
+        is_active=run.state in ACTIVE_RUN_STATES,
+        is_published=run.is_published,
+        requested_by_id=run.requested_by_id,
+        created_at=run.created_at,
+    )

@@ -1,0 +1,15 @@
+"""Addresses of the boards, models, tasks and methods."""
+
+from django.urls import path
+
+from leaderboard.views import boards, catalogue, embedding_models, methods
+
+urlpatterns = [
+    path("", boards.overall, name="board-overall"),
+    path("boards/family/<slug:family>/", boards.family, name="board-family"),
+    path("boards/domain/<slug:domain>/", boards.domain, name="board-domain"),
+    path("models/<path:repo_id>/", embedding_models.detail, name="model-detail"),
+    path("tasks/", catalogue.task_list, name="task-list"),
+    path("tasks/<slug:suite>/<path:name>/", catalogue.task_detail, name="task-detail"),
+    path("methods/", methods.page, name="methods"),
+]

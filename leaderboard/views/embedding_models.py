@@ -1,0 +1,113 @@
+"""The page of one embedding model: facts, published scores, history, and where the scores come from."""
+
+import json
+import shlex
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from django.conf import settings
+from django.core.exceptions import BadRequest
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.text import slugify
+
+from leaderboard.models import EmbeddingModel
+from leaderboard.models.vocabulary import Domain, Family
+from leaderboard.selectors.boards import overall_board
+from leaderboard.selectors.catalogue import SuiteSummary, live_suites
+from leaderboard.selectors.embedding_models import (
+    PublishedRun,
+    RunSummary,
+    listed_model,
+    published_run,
+    run_history,
+)
+from leaderboard.views.boards import Tab
+from leaderboard.views.model_sheets import group_sheet, task_sheet
+from leaderboard.views.sheets import address_with, csv_response, sorted_sheet
+
+
+def detail(request: HttpRequest, repo_id: str) -> HttpResponse:
+    """A model's page, opened at the published run that `suite` and `revision` in the address choose."""
+    model = None if "\x00" in repo_id else listed_model(repo_id=repo_id)
+    if model is None:
+        raise Http404("There is no such model, or its owner does not want it listed.")
+    if model.repo_id != repo_id:
+        return redirect("model-detail", repo_id=model.repo_id)
+    history = run_history(model_id=model.pk)
+    published = [run for run in history if run.is_published and run.suite_is_live]
+    chosen = _chosen(published, request)
+    context: dict[str, Any] = {
+        "section": "boards",
+        "model": model,
+        "hub_address": f"{settings.HUB_ENDPOINT}/{quote(model.repo_id)}",
+        "history": history,
+        "run_tabs": _run_tabs(request, published, chosen),
+    }
+    if chosen is None:
+        return render(request, "models/model.html", context)
+    suite = next(suite for suite in live_suites() if suite.slug == chosen.suite_slug)
+    run = published_run(run_id=chosen.run_id)
+    tasks = sorted_sheet(task_sheet(run.tasks, suite=suite.slug), request=request)
+    if request.GET.get("format") == "csv":
+        return csv_response(tasks, file_name=f"medboard-{suite.slug}-{suite.version}-{slugify(model.repo_id)}")
+    context |= _results(model, suite, run)
+    context |= {"chosen": chosen, "suite": suite, "tasks": tasks}
+    context["csv_address"] = address_with(request.GET, format="csv")
+    return render(request, "models/model.html", context)
+
+
+def _chosen(published: list[RunSummary], request: HttpRequest) -> RunSummary | None:
+    suite, revision = request.GET.get("suite", ""), request.GET.get("revision", "")
+    if revision and not (revision.isascii() and revision.isdigit()):
+        raise BadRequest("A revision is chosen by its number.")
+    fitting = [
+        run for run in published if suite in {"", run.suite_slug} and (not revision or run.revision_id == int(revision))
+    ]
+    return max(fitting, key=lambda run: (not run.suite_is_synthetic, run.published_at), default=None)
+
+
+def _run_tabs(request: HttpRequest, published: list[RunSummary], chosen: RunSummary | None) -> list[Tab]:
+    return [
+        Tab(
+            f"{run.suite_title} {run.suite_version} · {run.revision}",
+            f"{request.path}?suite={run.suite_slug}&revision={run.revision_id}",
+            is_current=run is chosen,
+        )
+        for run in published
+    ]
+
+
+def _results(model: EmbeddingModel, suite: SuiteSummary, run: PublishedRun) -> dict[str, Any]:
+    rows = overall_board(suite).rows
+    row = next((row for row in rows if row.model.run_id == run.model.run_id), None)
+    return {
+        "run": run,
+        "row": row,
+        "n_ranked": sum(row.rank is not None for row in rows),
+        "families": group_sheet(run.families, choices=Family, board="board-family", suite=suite.slug),
+        "domains": group_sheet(run.domains, choices=Domain, board="board-domain", suite=suite.slug),
+        "failed": [task for task in run.tasks if task.score is None],
+        "encode_config": _pretty(run.description.get("encode_config", {})),
+        "environment": _pretty(run.environment),
+        "command": reproduction(model.repo_id, run, suite),
+    }
+
+
+def _pretty(facts: Mapping[str, Any]) -> str:
+    return json.dumps(facts, indent=2, sort_keys=True, ensure_ascii=False) if facts else ""
+
+
+def reproduction(repo_id: str, run: PublishedRun, suite: SuiteSummary) -> str:
+    """Shell commands that fetch the exact revision and evaluate it on the suite again."""
+    lines = [f"hf download {shlex.quote(repo_id)} --revision {run.model.commit} --local-dir model"]
+    adapter = ""
+    if run.model.adapter_repo_id:
+        lines.append(
+            f"hf download {shlex.quote(run.model.adapter_repo_id)} --revision {run.model.adapter_commit}"
+            " --local-dir adapter"
+        )
+        adapter = " --adapter adapter"
+    lines.append(f"python -m evaluation run --model model{adapter} --suite {suite.slug} --out result.json")
+    return "\n".join(lines)

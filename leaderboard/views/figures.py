@@ -1,0 +1,86 @@
+"""How numbers and stored words look on pages."""
+
+from collections.abc import Sequence
+from math import ceil
+
+from leaderboard.selectors.boards import Missing
+
+NOTHING = "–"
+HEAT_STEPS = 20
+
+KIND_TITLES = {
+    "clip": "Dual encoder, CLIP",
+    "siglip": "Dual encoder, SigLIP",
+    "qwen3_vl": "Multimodal LLM, Qwen3-VL",
+    "sentence_transformers": "Text encoder",
+    "lite_dual": "Dual encoder, lite",
+    "chance": "Chance",
+}
+
+REASONS = {
+    "": "whose data were not installed when the run was made",
+    "cancelled": "cut short",
+    "pending": "not run",
+    "input_unsupported": "of a kind that the model cannot read",
+    "embedding_invalid": "with embeddings that are not finite or are zero",
+    "input_unreadable": "with data that could not be read",
+    "input_too_large": "with inputs over the size limit",
+    "data_missing": "without their data",
+}
+
+
+def percent(value: float | None) -> str:
+    """A share as a percentage with one decimal: 0.461 is 46.1."""
+    return NOTHING if value is None else f"{value * 100:.1f}"
+
+
+def half_width(lower: float | None, upper: float | None) -> str:
+    """Half of an interval's length in points, e.g. ±1.2."""
+    return "" if lower is None or upper is None else f"±{(upper - lower) * 50:.1f}"
+
+
+def interval(lower: float | None, upper: float | None) -> str:
+    """An interval in percent, e.g. 45.1 to 47.0."""
+    return "" if lower is None or upper is None else f"{percent(lower)} to {percent(upper)}"
+
+
+def quantity(value: int | None) -> str:
+    """A count of parameters in thousands, millions or billions: 8,100,000,000 is 8.1 B."""
+    if value is None:
+        return NOTHING
+    for size, unit in ((10**9, "B"), (10**6, "M"), (10**3, "k")):
+        if value >= size:
+            scaled = value / size
+            return f"{scaled:.1f} {unit}" if scaled < 10 else f"{scaled:.0f} {unit}"  # noqa: PLR2004 - one digit before the point
+    return str(value)
+
+
+def csv_percent(value: float | None) -> float | None:
+    """A share in percent for a CSV file, to four decimals."""
+    return None if value is None else round(value * 100, 4)
+
+
+def heat(value: float) -> str:
+    """The CSS classes of a heat-coloured cell for a value in [0, 1]."""
+    step = min(HEAT_STEPS, max(0, round(value * HEAT_STEPS)))
+    return f"heat heat-{step}"
+
+
+def axis_top(values: Sequence[float]) -> float:
+    """The end of an axis from 0 that holds all values: the next full tenth, at most 1."""
+    largest = max(values, default=0.0)
+    return min(1.0, max(0.1, ceil(round(largest * 10, 6)) / 10))
+
+
+def kind_title(kind: str) -> str:
+    """The words for an embedder family; an unknown one stands for itself."""
+    return KIND_TITLES.get(kind, kind)
+
+
+def reason(missing: Sequence[Missing]) -> str:
+    """Why tasks are missing, in words: '5 tasks of a kind that the model cannot read; 1 task not run'."""
+    parts = []
+    for part in missing:
+        tasks = "1 task" if part.n_tasks == 1 else f"{part.n_tasks} tasks"
+        parts.append(f"{tasks} {REASONS.get(part.code, f'failed ({part.code})')}")
+    return "; ".join(parts)

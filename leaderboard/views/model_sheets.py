@@ -1,0 +1,153 @@
+"""A model's scores as sheets: by family, by domain, by task."""
+
+from collections.abc import Mapping
+
+from django.urls import reverse
+
+from leaderboard.models.vocabulary import Domain, Family, PoolScope, TaskRunState
+from leaderboard.selectors.boards import GroupScore
+from leaderboard.selectors.embedding_models import TaskOutcome
+from leaderboard.selectors.published import TaskScore
+from leaderboard.views import figures
+from leaderboard.views.board_sheet import ties_words, whisker
+from leaderboard.views.sheets import Cell, Column, Group, Sheet, text_cell
+
+MEAN_COLUMNS = (
+    Column("mean", "Hit@1", "Mean Hit@1 of the group's tasks in percent, with its 95% interval", ("mean",)),
+    Column("interval", "95% interval", "From a bootstrap over queries", ("interval",), style="left"),
+    Column("tasks", "Tasks", "Tasks evaluated of those in the group", ("tasks",)),
+)
+
+TASK_COLUMNS = (
+    Column("task", "Task", "The smallest scored unit", ("task", "title"), is_text=True, is_row_head=True),
+    Column("family", "Family", "What is asked and what is searched", ("family",), style="left", is_text=True),
+    Column("domain", "Domain", "Anatomical domain", ("domain",), style="left", is_text=True),
+    Column("hit", "Hit@1", "How often the right evidence comes first, in percent", ("hit_at_1_percent",)),
+    Column(
+        "interval", "95% interval", "From a bootstrap over queries, in percent", ("lower_95", "upper_95"), style="left"
+    ),
+    Column("chance", "Chance", "Hit@1 expected of a random order, in percent", ("chance_percent",)),
+    Column("adjusted", "Above chance", "(Hit@1 - chance) / (1 - chance), in percent", ("adjusted_percent",), "wrap"),
+    Column("queries", "Queries", "Number of queries", ("queries",)),
+    Column(
+        "pool", "Pool", "local: each query has its own pool; global: one for the task", ("pool",), "left", is_text=True
+    ),
+    Column(
+        "bounds",
+        "Ties",
+        "Hit@1 in the worst and best order of equal scores, where they are more than half a point apart",
+        ("worst_order_percent", "best_order_percent"),
+        "left",
+    ),
+)
+
+
+def group_sheet(scores: Mapping[str, GroupScore], *, choices: type[Family | Domain], board: str, suite: str) -> Sheet:
+    """One row a family or domain that the run has scores in; `board` names the address of its board."""
+    known = [choice for choice in choices if choice.value in scores]
+    top = figures.axis_top([scores[choice.value].upper or scores[choice.value].value for choice in known])
+    rows = []
+    for choice in known:
+        score = scores[choice.value]
+        address = f"{reverse(board, args=[choice.value])}?suite={suite}"
+        coverage = f"{score.n_tasks} of {score.n_expected}"
+        rows.append(
+            (
+                Cell(choice.label, choice.label, (choice.value,), href=address, is_row_head=True),
+                Cell(
+                    figures.percent(score.value),
+                    score.value,
+                    (figures.csv_percent(score.value),),
+                    style="score" if score.is_complete else "score none",
+                    note=figures.half_width(score.lower, score.upper),
+                    whisker=whisker(score.lower, score.upper, top=top),
+                ),
+                text_cell(figures.interval(score.lower, score.upper)),
+                Cell(coverage, score.n_tasks, (coverage,), style="" if score.is_complete else "none"),
+            )
+        )
+    word = choices.__name__
+    head = Column("group", word, f"A {word.lower()} of tasks; links to its board", ("group",), is_row_head=True)
+    return Sheet(f"Scores by {word.lower()}", (head, *MEAN_COLUMNS), (Group("", tuple(rows)),))
+
+
+def task_sheet(tasks: tuple[TaskOutcome, ...], *, suite: str) -> Sheet:
+    """One row a task; those without a score apart, with the reason."""
+    scored = tuple(_task_row(task, task.score, suite) for task in tasks if task.score is not None)
+    failed = tuple(_failed_row(task, suite) for task in tasks if task.score is None)
+    groups = (Group("", scored), Group("No score", failed))
+    return Sheet("Scores by task", TASK_COLUMNS, tuple(group for group in groups if group.rows))
+
+
+def _task_head(task: TaskOutcome, suite: str, *, why: str = "") -> tuple[Cell, Cell, Cell]:
+    return (
+        Cell(
+            text=task.title,
+            sort=task.title.lower(),
+            data=(task.name, task.title),
+            note=task.name,
+            href=reverse("task-detail", args=[suite, task.name]),
+            mark=why,
+            is_row_head=True,
+        ),
+        text_cell(Family(task.family).label),
+        text_cell(Domain(task.domain).label),
+    )
+
+
+def _task_row(task: TaskOutcome, score: TaskScore, suite: str) -> tuple[Cell, ...]:
+    return (*_task_head(task, suite), *score_cells(score), _pool_cell(task), _bounds_cell(score))
+
+
+def score_cells(score: TaskScore) -> tuple[Cell, Cell, Cell, Cell, Cell]:
+    """Hit@1, interval, chance, score above chance, number of queries."""
+    return (
+        Cell(
+            text=figures.percent(score.value),
+            sort=score.value,
+            data=(figures.csv_percent(score.value),),
+            style=figures.heat(score.value),
+            title=ties_words(score),
+        ),
+        Cell(
+            text=figures.interval(score.lower, score.upper) or figures.NOTHING,
+            sort=score.lower,
+            data=(figures.csv_percent(score.lower), figures.csv_percent(score.upper)),
+            style="left",
+        ),
+        Cell(figures.percent(score.chance), score.chance, (figures.csv_percent(score.chance),)),
+        Cell(figures.percent(score.adjusted), score.adjusted, (figures.csv_percent(score.adjusted),)),
+        Cell(str(score.n_queries), score.n_queries, (score.n_queries,)),
+    )
+
+
+def _pool_cell(task: TaskOutcome) -> Cell:
+    return text_cell(PoolScope(task.pool).label.partition(":")[0])
+
+
+def _bounds_cell(score: TaskScore) -> Cell:
+    if not score.depends_on_ties:
+        return Cell("", None, (None, None))
+    return Cell(
+        text=figures.interval(score.pessimistic, score.optimistic),
+        sort=score.pessimistic,
+        data=(figures.csv_percent(score.pessimistic), figures.csv_percent(score.optimistic)),
+        style="left",
+        title=ties_words(score),
+    )
+
+
+def _failed_row(task: TaskOutcome, suite: str) -> tuple[Cell, ...]:
+    state = TaskRunState(task.state).label
+    why = f"{task.error_message} ({task.error_code})" if task.error_code else state
+    nothing = Cell(figures.NOTHING, None, (None,), style="none")
+    return (
+        *_task_head(task, suite, why=why),
+        nothing,
+        Cell(figures.NOTHING, None, (None, None), style="left none"),
+        nothing,
+        nothing,
+        nothing,
+        _pool_cell(task),
+        Cell("", None, (None, None)),
+    )

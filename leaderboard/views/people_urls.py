@@ -1,0 +1,19 @@
+"""Addresses for submitting, following runs and the queue."""
+
+from django.urls import path
+
+from leaderboard.views import queue, runs, submissions
+
+urlpatterns = [
+    path("submit/", submissions.submit, name="submit"),
+    path("submissions/<uuid:submission_id>/", submissions.submission_page, name="submission-detail"),
+    path("submissions/<uuid:submission_id>/cancel/", submissions.submission_cancel, name="submission-cancel"),
+    path("runs/<uuid:run_id>/", runs.run_page, name="run-detail"),
+    path("runs/<uuid:run_id>/progress/", runs.run_progress, name="run-progress"),
+    path("runs/<uuid:run_id>/rerun/", runs.run_rerun_all_or_failed, name="run-rerun"),
+    path("runs/<uuid:run_id>/publish/", runs.run_publish_result, name="run-publish"),
+    path("runs/<uuid:run_id>/cancel/", runs.run_cancel_active, name="run-cancel"),
+    path("queue/", queue.queue_page, name="queue"),
+    path("queue/pause/", queue.pause, name="pause"),
+    path("queue/resume/", queue.resume, name="resume"),
+]

@@ -1,0 +1,112 @@
+"""A run's public page, its live part, and what administrators do with a run."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import HttpResponseClientRefresh
+
+from leaderboard.exceptions import ApplicationError
+from leaderboard.forms.administration import RerunForm
+from leaderboard.models import Run
+from leaderboard.selectors.comparison import publication_comparison
+from leaderboard.selectors.runs import RunDetail, run_detail
+from leaderboard.services.publishing import run_publish
+from leaderboard.services.runs import run_cancel, run_rerun
+from leaderboard.views.access import staff_required
+
+
+@require_safe
+@never_cache
+def run_page(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """A run for everybody; administrators also find what they can do with it."""
+    detail = _found(run_detail(run_id))
+    return render(request, "runs/run.html", run_context(request, detail))
+
+
+@require_safe
+@never_cache
+def run_progress(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """The live part of a run's page, for polling. Once the run has ended, the page is asked to load itself again."""
+    detail = _found(run_detail(run_id, with_events=False))
+    if request.htmx and not detail.facts.is_active:
+        return HttpResponseClientRefresh()
+    return render(
+        request, "runs/_progress.html", {"run": detail.facts, "progress": detail.progress, "tasks": detail.tasks}
+    )
+
+
+@require_POST
+@staff_required
+def run_rerun_all_or_failed(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Queue a new attempt over all tasks, or over those that failed."""
+    _found_or_404(run_id)
+    form = RerunForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Choose whether all tasks or only the failed ones run again.")
+        return redirect("run-detail", run_id=run_id)
+    failed_only = form.cleaned_data["scope"] == RerunForm.FAILED
+    try:
+        run = run_rerun(run_id=run_id, actor=request.user, failed_only=failed_only, reason=form.cleaned_data["reason"])
+    except ApplicationError as error:
+        messages.error(request, error.message)
+        return redirect("run-detail", run_id=run_id)
+    messages.success(request, f"Queued as attempt {run.attempt}, behind the submissions that wait.")
+    return redirect("run-detail", run_id=run.pk)
+
+
+@require_POST
+@staff_required
+def run_publish_result(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Put a run's result on the boards, in the place of the published one."""
+    _found_or_404(run_id)
+    try:
+        run_publish(run_id=run_id, actor=request.user.get_username())
+    except ApplicationError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, "Published. The boards show this run's scores now.")
+    return redirect("run-detail", run_id=run_id)
+
+
+@require_POST
+@staff_required
+def run_cancel_active(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Stop a run."""
+    _found_or_404(run_id)
+    try:
+        run_cancel(run_id=run_id, actor=request.user.get_username(), reason="cancelled by an administrator")
+    except ApplicationError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, "Cancelled. Workers drop it at their next heartbeat.")
+    return redirect("run-detail", run_id=run_id)
+
+
+def run_context(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
+    """What the templates of a run need; administrators also get the comparison for publishing."""
+    decides = request.user.is_staff and detail.facts.can_be_published
+    return {
+        "section": "queue",
+        "run": detail.facts,
+        "tasks": detail.tasks,
+        "progress": detail.progress,
+        "events": detail.events,
+        "comparison": publication_comparison(detail.facts.run_id) if decides else None,
+        "has_unfinished_tasks": detail.progress.n_succeeded < detail.progress.n_tasks,
+    }
+
+
+def _found(detail: RunDetail | None) -> RunDetail:
+    if detail is None:
+        raise Http404("There is no such run.")
+    return detail
+
+
+def _found_or_404(run_id: UUID) -> None:
+    if not Run.objects.filter(pk=run_id).exists():
+        raise Http404("There is no such run.")

@@ -1,0 +1,121 @@
+"""Submitting a model, and following what became of it."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from leaderboard.exceptions import ApplicationError, DuplicateSubmission
+from leaderboard.forms.submissions import Checked, SubmissionForm
+from leaderboard.models import Submission
+from leaderboard.ports import PreflightReport, model_hub
+from leaderboard.selectors.queue import open_pause
+from leaderboard.selectors.runs import run_detail
+from leaderboard.selectors.submissions import SubmissionDetail, submission_detail, submissions_of
+from leaderboard.services.runs import run_cancel
+from leaderboard.services.submissions import Existing, existing_run, submission_create
+from leaderboard.views.access import signed_in_required
+from leaderboard.views.runs import run_context
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer to a filled form. `existing` is the run that already answers the request."""
+
+    checked: Checked
+    existing: Existing | None = None
+
+    @property
+    def report(self) -> PreflightReport | None:
+        """The facts of the hub, where it could be asked for all of the request."""
+        return self.checked.report
+
+    @property
+    def passed(self) -> bool:
+        """Whether it can be submitted."""
+        return self.checked.passed and self.existing is None
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in_required
+def submit(request: HttpRequest) -> HttpResponse:
+    """Show the form; check what it asks for; and, when asked to, queue the evaluation."""
+    if request.method != "POST":
+        return _form_page(request, SubmissionForm(), None)
+    form = SubmissionForm(request.POST)
+    checked = form.check(model_hub())
+    if not checked.passed:
+        return _form_page(request, form, Verdict(checked))
+    verdict = _verdict(form, checked)
+    if request.POST.get("action") == "submit" and verdict.passed:
+        try:
+            submission = _create(request, form, checked)
+        except DuplicateSubmission:
+            verdict = _verdict(form, checked)
+        except ApplicationError as error:
+            form.add_error(None, error.message)
+        else:
+            messages.success(request, "Submitted. This page follows the evaluation; you can leave it and come back.")
+            return redirect("submission-detail", submission_id=submission.pk)
+    return _form_page(request, form, verdict)
+
+
+def _create(request: HttpRequest, form: SubmissionForm, checked: Checked) -> Submission:
+    return submission_create(submitter=request.user, report=checked.report, suite=form.cleaned_data["suite"])
+
+
+def _verdict(form: SubmissionForm, checked: Checked) -> Verdict:
+    return Verdict(checked, existing_run(report=checked.report, suite=form.cleaned_data["suite"]))
+
+
+def _form_page(request: HttpRequest, form: SubmissionForm, verdict: Verdict | None) -> HttpResponse:
+    """The whole page, or for htmx the form with its report."""
+    context: dict[str, Any] = {"form": form, "verdict": verdict, "pause": open_pause(), "section": "submit"}
+    if request.htmx and not request.htmx.boosted:
+        return render(request, "submissions/_form.html", context)
+    return render(request, "submissions/submit.html", {**context, "submissions": submissions_of(request.user)})
+
+
+@require_safe
+@signed_in_required
+def submission_page(request: HttpRequest, submission_id: UUID) -> HttpResponse:
+    """Follow a submission: the state of its newest run, for its submitter and for administrators."""
+    submission = _own_submission(request, submission_id)
+    detail = run_detail(submission.latest.run_id)
+    context = {
+        **run_context(request, detail),
+        "submission": submission,
+        "may_cancel": submission.may_be_cancelled_by(request.user),
+    }
+    return render(request, "submissions/submission.html", context)
+
+
+@require_POST
+@signed_in_required
+def submission_cancel(request: HttpRequest, submission_id: UUID) -> HttpResponse:
+    """Cancel the newest run of a submission."""
+    submission = _own_submission(request, submission_id)
+    if submission.latest.is_active and not submission.may_be_cancelled_by(request.user):
+        raise PermissionDenied("An administrator started this run; only an administrator can cancel it.")
+    try:
+        run_cancel(run_id=submission.latest.run_id, actor=request.user.get_username(), reason="cancelled on request")
+    except ApplicationError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, "Cancelled. You can submit the same revision again whenever you like.")
+    return redirect("submission-detail", submission_id=submission_id)
+
+
+def _own_submission(request: HttpRequest, submission_id: UUID) -> SubmissionDetail:
+    """The submission, if this person may follow it."""
+    submission = submission_detail(submission_id)
+    if submission is None:
+        raise Http404("There is no such submission.")
+    if not submission.may_be_seen_by(request.user):
+        raise PermissionDenied("This submission belongs to somebody else. Its run has a public page in the queue.")
+    return submission

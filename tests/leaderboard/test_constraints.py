@@ -1,0 +1,191 @@
+"""Every rule that the database keeps: a row that breaks it is refused, by name."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import IntegrityError, models, transaction
+from django.utils import timezone
+
+from leaderboard.models import (
+    AggregateScore,
+    EmbeddingModel,
+    ModelRevision,
+    Run,
+    RunEvent,
+    Score,
+    Submission,
+    SubmissionPause,
+    Suite,
+    Task,
+    TaskRun,
+)
+from leaderboard.models.vocabulary import RunState, TaskRunState
+from tests.factories import make_published_run, make_revision, make_run, make_suite, make_task, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+def update(queryset: models.QuerySet, **values: Any) -> None:
+    queryset.update(**values)
+
+
+def any_task() -> models.QuerySet:
+    return Task.objects.filter(pk=make_suite(n_tasks=1).tasks.get().pk)
+
+
+def any_run(state: RunState = RunState.QUEUED) -> models.QuerySet:
+    return Run.objects.filter(pk=make_run(state=state).pk)
+
+
+def any_task_run() -> models.QuerySet:
+    return TaskRun.objects.filter(pk=make_run(suite=make_suite(n_tasks=1)).task_runs.get().pk)
+
+
+def any_score() -> models.QuerySet:
+    return Score.objects.filter(task_run__run=make_published_run(suite=make_suite(n_tasks=1)))
+
+
+def any_aggregate(**filters: Any) -> models.QuerySet:
+    return AggregateScore.objects.filter(run=make_published_run(suite=make_suite(n_tasks=1)), **filters)
+
+
+def any_revision() -> models.QuerySet:
+    return ModelRevision.objects.filter(pk=make_revision().pk)
+
+
+def second_run(first: Run, **facts: Any) -> Run:
+    return Run.objects.create(
+        revision=first.revision, suite=first.suite, requested_by=first.requested_by, **{"attempt": 2, **facts}
+    )
+
+
+def two_submissions() -> None:
+    facts = {"revision": make_revision(), "suite": make_suite(), "submitter": make_user()}
+    Submission.objects.create(**facts)
+    Submission.objects.create(**facts)
+
+
+def two_pauses() -> None:
+    SubmissionPause.objects.create(reason="a", started_by=make_user())
+    SubmissionPause.objects.create(reason="b", started_by=make_user())
+
+
+def two_published_runs() -> None:
+    first = make_published_run(suite=make_suite(n_tasks=1))
+    now = timezone.now()
+    second_run(first, state=RunState.SUCCEEDED, is_published=True, published_at=now, finished_at=now)
+
+
+def same_revision_twice() -> None:
+    revision = make_revision()
+    ModelRevision.objects.create(model=revision.model, commit=revision.commit)
+
+
+def two_main_scores() -> None:
+    score = any_score().get()
+    Score.objects.create(task_run=score.task_run, metric="hit@5", value=0.5, is_main=True)
+
+
+def same_score_twice() -> None:
+    score = any_score().get()
+    Score.objects.create(task_run=score.task_run, metric=score.metric, value=0.5)
+
+
+def same_aggregate_twice() -> None:
+    aggregate = any_aggregate(scope="overall", metric="hit@1").get()
+    aggregate.pk = None
+    aggregate.save()
+
+
+FORBIDDEN: dict[str, Callable[[], Any]] = {
+    "suite_slug_version_unique": lambda: [
+        Suite.objects.create(slug="s", version="1", title="", synthetic=False, is_live=live) for live in (True, False)
+    ],
+    "suite_one_live_per_slug": lambda: [
+        Suite.objects.create(slug="s", version=version, title="", synthetic=False) for version in ("1", "2")
+    ],
+    "suite_version_not_empty": lambda: Suite.objects.create(slug="s", version="", title="", synthetic=False),
+    "task_suite_name_unique": lambda: make_task(make_suite(n_tasks=1), name="task0", position=1),
+    "task_family_known": lambda: update(any_task(), family="image_to_lable"),
+    "task_domain_known": lambda: update(any_task(), domain="chest"),
+    "task_evidence_form_known": lambda: update(any_task(), evidence_form="4d"),
+    "task_pairing_type_known": lambda: update(any_task(), pairing_type="x"),
+    "task_granularity_known": lambda: update(any_task(), granularity="x"),
+    "task_split_known": lambda: update(any_task(), split="x"),
+    "task_pool_known": lambda: update(any_task(), pool="x"),
+    "task_spec_sha256_hex": lambda: update(any_task(), spec_sha256="z" * 64),
+    "task_chance_in_range": lambda: update(any_task(), chance=1.5),
+    "task_chance_with_queries": lambda: update(any_task(), chance=None),
+    "task_installed_is_measured": lambda: update(any_task(), n_queries=None, chance=None),
+    "embedding_model_repo_id_unique": lambda: [
+        EmbeddingModel.objects.create(repo_id=name) for name in ("lab/Model", "LAB/model")
+    ],
+    "embedding_model_repo_id_not_empty": lambda: EmbeddingModel.objects.create(repo_id=""),
+    "embedding_model_parameters_positive": lambda: EmbeddingModel.objects.create(repo_id="a/b", parameters=-1),
+    "model_revision_unique": same_revision_twice,
+    "model_revision_commit_hex": lambda: update(any_revision(), commit="main"),
+    "model_revision_adapter_commit_hex": lambda: update(any_revision(), adapter_repo_id="a/b", adapter_commit="main"),
+    "model_revision_encode_config_hex": lambda: update(any_revision(), encode_config_sha256="default"),
+    "model_revision_adapter_both_or_neither": lambda: update(any_revision(), adapter_repo_id="a/b"),
+    "submission_one_open": two_submissions,
+    "submission_pause_one_open": two_pauses,
+    "submission_pause_open_has_no_end": lambda: SubmissionPause.objects.create(
+        reason="a", started_by=make_user(), ended_at=timezone.now()
+    ),
+    "run_attempt_unique": lambda: second_run(make_run(state=RunState.FAILED), attempt=1),
+    "run_one_active": lambda: second_run(make_run()),
+    "run_one_published": two_published_runs,
+    "run_state_known": lambda: update(any_run(), state="waiting", finished_at=None),
+    "run_error_kind_known": lambda: update(any_run(RunState.FAILED), error_kind="bad luck"),
+    "run_attempt_from_one": lambda: update(any_run(), attempt=0),
+    "run_published_has_succeeded": lambda: update(any_run(), is_published=True, published_at=timezone.now()),
+    "run_failed_has_error": lambda: update(any_run(RunState.FAILED), error_message=""),
+    "run_final_is_finished": lambda: update(any_run(RunState.SUCCEEDED), finished_at=None),
+    "run_lease_both_or_neither": lambda: update(any_run(), lease_owner="w1"),
+    "task_run_unique": lambda: TaskRun.objects.create(run=(row := any_task_run().get()).run, task=row.task),
+    "task_run_state_known": lambda: update(any_task_run(), state="x"),
+    "task_run_error_kind_known": lambda: update(
+        any_task_run(), state=TaskRunState.FAILED, error_code="a", error_kind="x", error_message="b"
+    ),
+    "task_run_lease_both_or_neither": lambda: update(any_task_run(), lease_expires_at=timezone.now()),
+    "task_run_claimed_has_lease": lambda: update(any_task_run(), state=TaskRunState.CLAIMED),
+    "task_run_succeeded_has_outcomes": lambda: update(any_task_run(), state=TaskRunState.SUCCEEDED),
+    "task_run_failed_has_error": lambda: update(any_task_run(), state=TaskRunState.FAILED),
+    "run_event_from_known": lambda: RunEvent.objects.create(run=make_run(), from_state="x", actor="a"),
+    "run_event_to_known": lambda: RunEvent.objects.create(run=make_run(), to_state="x", actor="a"),
+    "run_event_has_actor": lambda: RunEvent.objects.create(run=make_run(), actor=""),
+    "score_unique": same_score_twice,
+    "score_one_main": two_main_scores,
+    "score_value_in_range": lambda: update(any_score(), value=1.01),
+    "score_interval_in_range": lambda: update(any_score(), lower=0.2, upper=None),
+    "aggregate_score_unique": same_aggregate_twice,
+    "aggregate_score_scope_known": lambda: update(any_aggregate(scope="family"), scope="colour"),
+    "aggregate_score_key_with_scope": lambda: update(any_aggregate(scope="overall", metric="hit@1"), key="thoracic"),
+    "aggregate_score_value_finite": lambda: update(any_aggregate(metric="cv"), value=float("inf")),
+    "aggregate_score_value_in_range": lambda: update(any_aggregate(scope="overall", metric="hit@1"), value=1.2),
+    "aggregate_score_interval": lambda: update(any_aggregate(scope="family"), lower=0.9, upper=0.1),
+    "aggregate_score_coverage": lambda: update(any_aggregate(scope="family"), n_tasks=2, n_expected=1),
+}
+
+
+@pytest.mark.parametrize("name", sorted(FORBIDDEN))
+def test_a_forbidden_row_is_refused(name: str) -> None:
+    with pytest.raises(IntegrityError, match=f'"{name}"'), transaction.atomic():
+        FORBIDDEN[name]()
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -0.01])
+def test_a_score_is_finite_and_in_range(value: float) -> None:
+    with pytest.raises(IntegrityError, match="score_value_in_range"), transaction.atomic():
+        any_score().update(value=value)
+
+
+def test_every_constraint_of_every_model_has_a_forbidden_row() -> None:
+    names = {
+        constraint.name
+        for model in apps.get_app_config("leaderboard").get_models()
+        for constraint in model._meta.constraints
+    }
+    assert names == set(FORBIDDEN)

@@ -1,0 +1,161 @@
+"""Model pages: what was measured, what failed and why, and how to measure it again."""
+
+import csv
+import io
+
+import pytest
+from django.urls import reverse
+
+from leaderboard.models import Suite
+from leaderboard.models.vocabulary import RunState
+from tests.factories import make_published_run, make_revision, make_run, make_scored_run, make_suite, make_task
+from tests.leaderboard.pages import tables
+
+pytestmark = pytest.mark.django_db
+
+HOSTILE = '<script>alert("x")</script>'
+
+
+@pytest.fixture
+def suite() -> Suite:
+    suite = Suite.objects.create(slug="small", version="1", title="A small suite", synthetic=False)
+    make_task(suite, position=0, name="a", title="Task a", family="image_to_label", domain="thoracic", chance=0.5)
+    make_task(suite, position=1, name="b", title="Task b", family="text_to_text", domain="neuro", pool="global")
+    return suite
+
+
+def page(client, repo_id: str, query: str = "") -> str:
+    response = client.get(f"/models/{repo_id}/{query}")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_it_shows_facts_rank_means_and_the_score_of_each_task(client, suite) -> None:
+    make_scored_run(suite=suite, hits={"a": 0.9, "b": 0.9}, revision=make_revision("lab/better"))
+    make_scored_run(suite=suite, hits={"a": 0.75, "b": 0.5}, revision=make_revision("lab/model", parameters=2_000_000))
+    html = page(client, "lab/model")
+    assert "Rank 2 of 2" in html
+    assert "62.5 Hit@1 (61.5 to 63.5)" in html
+    assert "2.0 M" in html
+    families, domains, tasks, _ = tables(html)
+    assert [row[0] for row in families[1:]] == ["Image to label", "Text to text"]
+    assert [row[0] for row in domains[1:]] == ["Neuro", "Thoracic"]
+    # (0.75 - 0.5) / 0.5 is half of the way from chance to perfect
+    assert tasks[1] == [
+        "Task a|a", "Image to label", "Thoracic", "75.0", "73.0 to 77.0", "50.0", "50.0", "4", "Local", "",
+    ]  # fmt: skip
+    assert tasks[2][8] == "Global"
+
+
+def test_failed_tasks_stand_apart_with_their_reason(client, suite) -> None:
+    make_scored_run(
+        suite=suite, hits={"b": 0.5}, failures={"a": "input_unsupported"}, revision=make_revision("lab/text")
+    )
+    html = page(client, "lab/text")
+    assert "listed without a rank: 1 of 2 tasks were evaluated" in html
+    tasks = tables(html)[2]
+    assert [row[0] for row in tasks[1:]] == [
+        "Task b|b",
+        "No score",
+        "Task a|a|a cannot be evaluated with this model. (input_unsupported)",
+    ]
+
+
+def test_a_score_that_depends_on_the_order_of_equal_ones_shows_both_bounds(client, suite) -> None:
+    run = make_scored_run(suite=suite, hits={"a": 0.5, "b": 0.5}, revision=make_revision("lab/model"))
+    run.task_runs.filter(task__name="a").update(hit_at_1_pessimistic=0.1, hit_at_1_optimistic=0.9)
+    run.task_runs.filter(task__name="b").update(hit_at_1_pessimistic=0.498, hit_at_1_optimistic=0.502)
+    tasks = tables(page(client, "lab/model"))[2]
+    assert [row[-1] for row in tasks[1:]] == ["10.0 to 90.0", ""]
+    family = client.get("/boards/family/image_to_label/").content.decode()
+    assert tables(family)[0][1][4] == "50.0 ties"
+
+
+def test_tasks_sort_and_download_as_shown(client, suite) -> None:
+    make_scored_run(suite=suite, hits={"a": 0.3, "b": 0.6}, revision=make_revision("lab/model"))
+    assert [row[0] for row in tables(page(client, "lab/model", "?sort=-hit"))[2][1:]] == ["Task b|b", "Task a|a"]
+    response = client.get("/models/lab/model/?sort=-hit&format=csv")
+    lines = list(csv.DictReader(io.StringIO(response.content.decode())))
+    assert [(line["task"], line["hit_at_1_percent"]) for line in lines] == [("b", "60.0"), ("a", "30.0")]
+
+
+def test_provenance_and_the_commands_that_repeat_the_run(client, suite) -> None:
+    revision = make_revision("lab/model")
+    revision.adapter_repo_id, revision.adapter_commit = "lab/it's-an-adapter", "b" * 40
+    revision.save()
+    run = make_scored_run(suite=suite, hits={"a": 0.3, "b": 0.6}, revision=revision)
+    run.model_description = {"encode_config": {"pooling": "last token"}}
+    run.environment = {"torch": "2.13.0"}
+    run.code_version = "0.1.0+abc"
+    run.save()
+    html = page(client, "lab/model")
+    assert f"hf download lab/model --revision {revision.commit} --local-dir model" in html
+    assert f"--revision {'b' * 40} --local-dir adapter" in html
+    assert "&#x27;lab/it&#x27;&quot;&#x27;&quot;&#x27;s-an-adapter&#x27;" in html
+    assert "python -m evaluation run --model model --adapter adapter --suite small --out result.json" in html
+    assert "last token" in html
+    assert "2.13.0" in html
+    assert "0.1.0+abc" in html
+    assert run.task_runs.first().data_sha256 in html
+
+
+def test_history_lists_every_run_and_marks_the_published_one(client, suite) -> None:
+    revision = make_revision("lab/model")
+    make_scored_run(suite=suite, hits={"a": 0.3, "b": 0.6}, revision=revision)
+    make_run(suite=suite, revision=revision, state=RunState.FAILED, attempt=2)
+    history = tables(page(client, "lab/model"))[-1]
+    assert [(row[2], row[3], row[6]) for row in history[1:]] == [
+        ("2", "Failed", "–"),
+        ("1", "Succeeded", "On the boards"),
+    ]
+
+
+def test_a_result_is_chosen_by_suite_and_revision_and_a_real_suite_comes_first(client, suite) -> None:
+    revision = make_revision("lab/model")
+    make_scored_run(suite=suite, hits={"a": 0.3, "b": 0.6}, revision=revision)
+    drawn = make_suite("drawn", n_tasks=1, synthetic=True)
+    make_published_run(suite=drawn, revision=revision, hit=0.9)
+    assert "Synthetic data." not in page(client, "lab/model")
+    assert "Synthetic data." in page(client, "lab/model", "?suite=drawn")
+    assert "No published result here" in page(client, "lab/model", "?suite=other")
+    assert client.get("/models/lab/model/?revision=x").status_code == 400
+
+
+def test_a_model_without_a_published_run_shows_where_its_runs_stand(client, suite) -> None:
+    make_run(suite=suite, revision=make_revision("lab/new"), state=RunState.FAILED)
+    html = page(client, "lab/new")
+    assert "No published result here" in html
+    assert "A file is missing." in html
+
+
+def test_the_name_in_another_case_leads_to_the_page(client, suite) -> None:
+    make_run(suite=suite, revision=make_revision("Lab/Model"))
+    response = client.get("/models/lab/model/")
+    assert (response.status_code, response["Location"]) == (302, "/models/Lab/Model/")
+
+
+@pytest.mark.parametrize("address", ["/models/no/such/", "/models/a%00b/", "/models/hidden/model/"])
+def test_unknown_and_opted_out_models_are_not_found(client, db, address) -> None:
+    make_revision("hidden/model", owner_opted_out=True)
+    assert client.get(address).status_code == 404
+
+
+def test_hostile_texts_are_shown_as_texts(client, suite) -> None:
+    revision = make_revision(f"lab/{HOSTILE}", licence=HOSTILE, architecture=HOSTILE, family=HOSTILE[:32])
+    run = make_scored_run(suite=suite, hits={"b": 0.5}, failures={"a": "model_invalid"}, revision=revision)
+    run.task_runs.filter(task__name="a").update(error_message=HOSTILE)
+    run.environment = {HOSTILE: HOSTILE}
+    run.save()
+    for address in (reverse("model-detail", args=[f"lab/{HOSTILE}"]), "/", "/tasks/small/b/"):
+        html = client.get(address).content.decode()
+        assert "<script>alert" not in html
+        assert "&lt;script&gt;" in html
+
+
+def test_the_page_costs_as_many_queries_for_any_number_of_runs(client, suite, django_assert_num_queries) -> None:
+    revision = make_revision("lab/model")
+    make_scored_run(suite=suite, hits={"a": 0.3, "b": 0.6}, revision=revision)
+    for attempt in range(2, 6):
+        make_run(suite=suite, revision=revision, state=RunState.CANCELLED, attempt=attempt)
+    with django_assert_num_queries(11):
+        client.get("/models/lab/model/")

@@ -1,0 +1,34 @@
+"""Who this worker is."""
+
+import functools
+import importlib.metadata
+import os
+import platform
+import socket
+import uuid
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from django.conf import settings
+
+SHOWN_PACKAGES = ("torch", "transformers", "peft", "sentence-transformers", "numpy")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerIdentity:
+    """`name` is new with every start, so that a restarted worker never passes for the one that held a lease."""
+
+    name: str
+    device: str
+    versions: MappingProxyType[str, str]
+
+
+@functools.cache
+def worker_identity() -> WorkerIdentity:
+    """The identity of this process, the same for its whole life."""
+    versions = {package: importlib.metadata.version(package) for package in SHOWN_PACKAGES}
+    return WorkerIdentity(
+        name=f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}",
+        device=settings.WORKER_DEVICE,
+        versions=MappingProxyType({"python": platform.python_version(), **versions}),
+    )

@@ -1,0 +1,119 @@
+"""`python -m workers.launcher`: the whole board on one machine, for trying it out and for development.
+
+Starts Postgres and Valkey from wheels where no address is given, prepares what is missing (tables, a synthetic suite,
+a local hub with small models, an administrator), then runs site, worker, scheduler and hub until Ctrl-C.
+"""
+
+import os
+import secrets
+import signal
+import sys
+import threading
+from pathlib import Path
+
+from honcho.manager import Manager
+from honcho.printer import Printer
+
+from leaderboard.config import embedded
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+SITE_PORT = int(os.environ.get("MEDBOARD_PORT", "8000"))
+HUB_PORT = int(os.environ.get("MEDBOARD_HUB_PORT", str(SITE_PORT + 1)))
+ADMIN = "admin"
+QUIET = {"PYTHONUNBUFFERED": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+_ORDINARY_ENDS = (0, 128 + signal.SIGINT, 128 + signal.SIGTERM)
+
+
+def main() -> None:
+    """Prepare, announce, and supervise."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # so that the servers are stopped while still preparing
+    servers = embedded.start()
+    try:
+        with_local_hub = "HUB_ENDPOINT" not in os.environ
+        os.environ.setdefault("HUB_ENDPOINT", f"http://127.0.0.1:{HUB_PORT}")
+        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.config.settings")
+        _prepare()
+        manager = _processes(with_local_hub=with_local_hub)
+        if with_local_hub:
+            threading.Thread(target=_submit_demo_models, name="demo models", daemon=True).start()
+        _announce()
+        manager.loop()
+        # A process that ended by itself took the others with it; Ctrl-C and SIGTERM are the ordinary end.
+        sys.exit(0 if manager.returncode in _ORDINARY_ENDS else manager.returncode)
+    finally:
+        servers.stop()
+
+
+def _prepare() -> None:
+    import django  # noqa: PLC0415 - Django can only be set up once the servers' addresses are known
+
+    django.setup()
+    from django.core.management import call_command  # noqa: PLC0415 - the same
+
+    from workers.catalogue import sync_catalogue  # noqa: PLC0415 - the same
+    from workers.demo_board import prepare_demo  # noqa: PLC0415 - the same
+
+    call_command("migrate", verbosity=0, interactive=False)
+    call_command("collectstatic", verbosity=0, interactive=False)
+    prepare_demo()
+    sync_catalogue()
+    _create_admin()
+
+
+def _create_admin() -> None:
+    """An administrator for this machine, with a password of its own, if there is none."""
+    from django.conf import settings  # noqa: PLC0415 - needs Django set up
+
+    from leaderboard.models import User  # noqa: PLC0415 - the same
+
+    if User.objects.filter(is_superuser=True).exists():
+        return
+    password = secrets.token_urlsafe(12)
+    User.objects.create_superuser(username=ADMIN, password=password)
+    file = settings.DATA_DIR / "admin-password"
+    file.touch(mode=0o600)
+    file.write_text(password)
+
+
+def _processes(*, with_local_hub: bool) -> Manager:
+    python = sys.executable
+    manager = Manager(Printer(sys.stdout))
+    commands = {
+        "site": f"{python} -m gunicorn leaderboard.config.wsgi --bind 127.0.0.1:{SITE_PORT} --workers 2 --threads 4"
+        " --no-control-socket --log-level warning",
+        "worker": f"{python} -m celery -A workers.celery worker --pool threads --concurrency 1 --loglevel info",
+        "beat": f"{python} -m celery -A workers.celery beat --loglevel warning --schedule"
+        f" {os.environ.get('MEDBOARD_DATA_DIR', BASE_DIR / '.data')}/beat-schedule",
+    }
+    if with_local_hub:
+        commands["hub"] = f"{python} -m workers.local_hub --root {_hub_root()} --port {HUB_PORT}"
+    for name, command in commands.items():
+        manager.add_process(name, command, cwd=str(BASE_DIR), env={**os.environ, **QUIET})
+    return manager
+
+
+def _hub_root() -> Path:
+    from workers.demo_board import demo_hub_root  # noqa: PLC0415 - needs Django set up
+
+    return demo_hub_root()
+
+
+def _submit_demo_models() -> None:
+    from workers.demo_board import submit_demo_models  # noqa: PLC0415 - needs Django set up
+
+    submit_demo_models()
+
+
+def _announce() -> None:
+    from django.conf import settings  # noqa: PLC0415 - needs Django set up
+
+    file = settings.DATA_DIR / "admin-password"
+    sys.stdout.write(f"\nMedBoard is at http://127.0.0.1:{SITE_PORT}/\n")
+    if file.exists():
+        sys.stdout.write(f"Administrator: {ADMIN}, password in {os.path.relpath(file)}\n")
+    sys.stdout.write("Ctrl-C stops it.\n\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

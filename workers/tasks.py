@@ -1,0 +1,43 @@
+"""Celery tasks: thin. A message says that there may be work; what there is stands in the database."""
+
+from typing import Any
+
+from celery.signals import worker_ready, worker_shutting_down
+from django.utils import timezone
+
+from leaderboard.services.administration import worker_report
+from leaderboard.services.leases import leases_reap
+from workers.catalogue import sync_catalogue
+from workers.celery import REAP, app
+from workers.identity import worker_identity
+from workers.presence import Presence
+from workers.runner import work_until_idle
+from workers.shutdown import SHUTDOWN
+
+
+@app.task(name="workers.hear_bell")
+def hear_bell(run_id: str) -> None:
+    """Work until nothing is left to do. `run_id` only says what the bell was rung for."""
+    work_until_idle(worker_identity())
+
+
+@app.task(name=REAP)
+def reap() -> None:
+    """Take back leases of workers that vanished, and ring for what waits."""
+    leases_reap()
+
+
+@worker_ready.connect
+def report_and_look_for_work(**_signal: Any) -> None:
+    """A worker that starts says who it is, brings the catalogue up to date and rings for what was left waiting."""
+    identity = worker_identity()
+    sync_catalogue()
+    worker_report(name=identity.name, device=identity.device, versions=identity.versions, started_at=timezone.now())
+    Presence(identity.name).start()
+    leases_reap()
+
+
+@worker_shutting_down.connect
+def give_work_back(**_signal: Any) -> None:
+    """A worker that is told to stop drops what it holds, so that another can take it up at once."""
+    SHUTDOWN.request()
