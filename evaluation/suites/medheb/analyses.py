@@ -27,11 +27,6 @@ def group_means(scores: pd.DataFrame, groups: pd.Series) -> pd.DataFrame:
     return scores.loc[groups.index].groupby(groups, sort=False).mean()
 
 
-def group_counts(scores: pd.DataFrame, groups: pd.Series) -> pd.DataFrame:
-    """How many tasks of each group each model has a score for, in the shape of `group_means`."""
-    return scores.loc[groups.index].groupby(groups, sort=False).count()
-
-
 def overall_score(family_means: pd.DataFrame) -> pd.Series:
     """Mean of the family means, per column, over the families that have one: a family counts the same whatever its size."""
     return family_means.mean()
@@ -91,7 +86,7 @@ def family_profile(family_means: pd.DataFrame) -> pd.DataFrame:
     """What each model is relatively good at: one row a model and family.
 
     Columns: model, family, score, `from_own_mean` (score minus the model's mean over families) and `from_other_models`
-    (score minus the mean over all models in that family).
+    (score minus the mean over all models in that family). A model's families without a score are left out.
     """
     named = family_means.rename_axis(index="family", columns="model")
     scores = named.reset_index().melt(id_vars="family", var_name="model", value_name="score").dropna()
