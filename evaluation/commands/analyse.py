@@ -51,7 +51,7 @@ def _standings(found: ResultSet, board: BoardStatistics) -> Table:
     table = Table(title=f"{found.suite.title} {found.suite.version}{synthetic}, Hit@1 in percent")
     for heading in ("scope", "group", "model"):
         table.add_column(heading, overflow="fold")
-    for heading in ("Hit@1 %", "95% interval", "rank", "95% interval", "tied from", "tasks"):
+    for heading in ("Hit@1 %", "95% interval", "rank", "95% interval", "tie group", "tasks"):
         table.add_column(heading, justify="right")
     for group in board.groups:
         for standing in group.standings:
@@ -76,7 +76,7 @@ def _profiles(found: ResultSet) -> Table:
     table = Table(title="Family profiles: Hit@1 in percent, and points above or below other means")
     for heading in ("model", "family"):
         table.add_column(heading, overflow="fold")
-    for heading in ("Hit@1 %", "to its own mean", "to other models"):
+    for heading in ("Hit@1 %", "to its own mean", "to all models' mean"):
         table.add_column(heading, justify="right")
     families = pd.Series({spec.name: spec.family.value for spec in found.suite.tasks})
     profile = family_profile(group_means(score_table(found.suite, found.outcomes), families))

@@ -97,7 +97,7 @@ def test_a_profile_says_what_a_model_is_relatively_good_at() -> None:
     profile = family_profile(table).set_index(["model", "family"])
     assert profile.loc[("m", "g"), "score"] == 0.6
     assert profile["from_own_mean"].tolist() == pytest.approx([-0.2, 0.2, 0.2, -0.2])
-    assert profile["from_other_models"].tolist() == pytest.approx([-0.1, 0.3, 0.1, -0.3])
+    assert profile["from_mean_of_models"].tolist() == pytest.approx([-0.1, 0.3, 0.1, -0.3])
 
 
 BASELINE_SCORES = pd.DataFrame(

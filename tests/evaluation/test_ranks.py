@@ -51,6 +51,21 @@ def test_tie_groups_begin_anew_at_the_first_separated_model() -> None:
     assert tie_groups(values).tolist() == [1, 3, 1, 3, 5]
 
 
+@given(
+    arrays(np.float64, (6, 1), elements=st.integers(0, 8).map(lambda number: number / 8)),
+    st.integers(0, 1_000),
+    st.floats(0.01, 0.3),
+)
+def test_tie_groups_are_stretches_of_the_ranking(observed: np.ndarray, seed: int, noise: float) -> None:
+    values = np.concatenate([observed, observed + np.random.default_rng(seed).normal(0, noise, (6, 60))], axis=1)
+    places, groups = ranks(observed)[:, 0], tie_groups(values)
+    for leader in set(groups):
+        members = places[groups == leader]
+        assert members.min() == leader
+        between = (places > members.min()) & (places < members.max())
+        assert set(groups[between]) <= {leader}
+
+
 def test_what_is_shared_by_all_models_does_not_hide_a_difference() -> None:
     """Noise that moves both models alike widens both intervals, yet their difference is always 0.02."""
     noise = np.random.default_rng(1).normal(0, 0.2, 400)

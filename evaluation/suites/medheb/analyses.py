@@ -85,14 +85,14 @@ def spread_of_models(bucket_means: pd.DataFrame) -> pd.Series:
 def family_profile(family_means: pd.DataFrame) -> pd.DataFrame:
     """What each model is relatively good at: one row a model and family.
 
-    Columns: model, family, score, `from_own_mean` (score minus the model's mean over families) and `from_other_models`
+    Columns: model, family, score, `from_own_mean` (score minus the model's mean over families) and `from_mean_of_models`
     (score minus the mean over all models in that family). A model's families without a score are left out.
     """
     named = family_means.rename_axis(index="family", columns="model")
     scores = named.reset_index().melt(id_vars="family", var_name="model", value_name="score").dropna()
     own = scores.groupby("model")["score"].transform("mean")
     others = scores.groupby("family")["score"].transform("mean")
-    profile = scores.assign(from_own_mean=scores["score"] - own, from_other_models=scores["score"] - others)
-    return profile[["model", "family", "score", "from_own_mean", "from_other_models"]].sort_values(
+    profile = scores.assign(from_own_mean=scores["score"] - own, from_mean_of_models=scores["score"] - others)
+    return profile[["model", "family", "score", "from_own_mean", "from_mean_of_models"]].sort_values(
         "model", kind="stable", ignore_index=True
     )
