@@ -24,6 +24,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.sections import write_section
 from evaluation.evaluators.similarity import rank_outcomes
 from evaluation.types import FloatMatrix, RetrievalQuery
 
@@ -31,7 +32,6 @@ QUERIES, CANDIDATES, DIMENSION = 1_000, 100_000, 1_024
 FIRST = 10
 REPEATS = 3
 BLOCK = 2_048
-RESULTS = Path(__file__).parent / "RESULTS.md"
 
 
 def make_vectors() -> FloatMatrix:
@@ -123,7 +123,7 @@ def main() -> None:
     text = report(measured)
     print(text)
     if options.write:
-        RESULTS.write_text(text, encoding="utf-8")
+        write_section(text)
 
 
 def report(measured: dict[str, dict[str, Any]]) -> str:

@@ -182,6 +182,25 @@ def test_a_score_is_finite_and_in_range(value: float) -> None:
         any_score().update(value=value)
 
 
+@pytest.mark.parametrize(("metric", "value"), [("hit@1", -0.01), ("adjusted_hit@1", 1.01), ("cv", -0.01)])
+def test_a_mean_is_in_the_range_of_its_metric(metric: str, value: float) -> None:
+    aggregates = any_aggregate(scope="family")
+    with pytest.raises(IntegrityError, match="aggregate_score_value_in_range"), transaction.atomic():
+        aggregates.update(metric=metric, value=value)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("-inf")])
+def test_a_mean_is_finite(value: float) -> None:
+    with pytest.raises(IntegrityError, match="aggregate_score_value"), transaction.atomic():
+        any_aggregate(scope="overall", metric="hit@1").update(metric="adjusted_hit@1", value=value)
+
+
+def test_a_mean_above_chance_may_be_negative() -> None:
+    aggregates = any_aggregate(scope="overall", metric="hit@1")
+    aggregates.update(scope="pairing_type", key="image_text", metric="adjusted_hit@1", value=-0.4)
+    assert aggregates.model.objects.get(metric="adjusted_hit@1").value == -0.4
+
+
 def test_every_constraint_of_every_model_has_a_forbidden_row() -> None:
     names = {
         constraint.name
