@@ -9,6 +9,7 @@ from evaluation.commands.build import app as build_app
 from evaluation.commands.models import models
 from evaluation.commands.run import run, score
 from evaluation.commands.serve import serve
+from evaluation.commands.suites import app as suites_app
 from evaluation.commands.table import table
 from evaluation.commands.tasks import tasks
 from evaluation.errors import EvaluationError
@@ -22,6 +23,7 @@ app = typer.Typer(
 for command in (tasks, models, run, score, serve, table):
     app.command()(command)
 app.add_typer(build_app)
+app.add_typer(suites_app)
 
 
 def main() -> None:
