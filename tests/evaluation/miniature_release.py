@@ -54,10 +54,24 @@ PACKED = {
         "2D_Images",
         [
             f"2D_Images/{name}"
-            for name in (
-                "ISIC-2019 Brain-Tumor-MRI OCTMNIST OrganAMNIST OrganCMNIST OrganSMNIST PathMNIST TissueMNIST PanNuke"
-                " kvasir-dataset lc25000 chexpert_plus REtinal PanNuke_VG UltrasoundNerve ChestImagrome"
-            ).split()
+            for name in [
+                "ISIC-2019",
+                "Brain-Tumor-MRI",
+                "OCTMNIST",
+                "OrganAMNIST",
+                "OrganCMNIST",
+                "OrganSMNIST",
+                "PathMNIST",
+                "TissueMNIST",
+                "PanNuke",
+                "kvasir-dataset",
+                "lc25000",
+                "chexpert_plus",
+                "REtinal",
+                "PanNuke_VG",
+                "UltrasoundNerve",
+                "ChestImagrome",
+            ]
         ],
     ),
 }
