@@ -219,6 +219,17 @@ def explain(spec: TaskSpec, readiness: TaskReadiness) -> str:
             return f"{readiness.n_problems:,} of its records cannot be used. {named}{rest}"
 
 
+def public_reason(spec: TaskSpec, readiness: TaskReadiness) -> str:
+    """As `explain`, but without the contents and file names of records, which may not be anybody's to read."""
+    if readiness.state is not Readiness.BROKEN:
+        return explain(spec, readiness)
+    where = ", ".join(
+        f"{problem.code} in {'the file' if problem.record is None else f'record {problem.record}'}"
+        for problem in readiness.problems
+    )
+    return f"{readiness.n_problems:,} of its records cannot be used ({where}). 'suites status' says what is wrong."
+
+
 def _who_grants(spec: TaskSpec) -> str:
     restricted = [source for source in data_sources(spec) if source.is_restricted]
     if not restricted:
