@@ -68,7 +68,6 @@ def install(installation: Installation, progress: InstallationProgress) -> Suite
     with _alone(folder):
         earlier = read_lock(folder, suite=suite.slug)
         _fetch_all(installation, progress, is_update=_is_update(installation.source, earlier))
-        _unpack_all(installation, progress)
         found = survey_suite(folder, installation.specs, known={}, on_task=progress.verified)
         lock = SuiteLock(
             suite=suite.slug,
@@ -96,6 +95,8 @@ def _alone(folder: Path) -> Iterator[None]:
 
 def _is_update(source: ReleaseSource, earlier: SuiteLock) -> bool:
     """Whether files that are there may be of another revision."""
+    if not earlier.installed_at:
+        return False
     return not source.revision or (source.name, source.revision) != (earlier.source, earlier.revision)
 
 
@@ -106,13 +107,17 @@ def _fetch_all(installation: Installation, progress: InstallationProgress, *, is
     _fetch(installation, [file for file in tables if not source.has_same(file, folder / file.path)], progress)
     wanted = WantedImages(folder, installation.specs)
     images = [file for path, file in source.files.items() if wanted.names(path)]
-    archives = [
-        source.files[path]
-        for path in chosen.archives(source.files)
-        if is_update or wanted.are_missing(chosen.roots_of_archive(path))
-    ]
-    stale = [file for file in images + archives if _is_stale(installation, file, is_update=is_update)]
-    _fetch(installation, stale, progress)
+    _fetch(installation, [file for file in images if _is_stale(installation, file, is_update=is_update)], progress)
+    # First the archives that say whose they are: with them unpacked, the others may not be needed.
+    for is_named in (True, False):
+        archives = [
+            source.files[path]
+            for path in chosen.archives(source.files)
+            if chosen.is_named(path) is is_named and (is_update or wanted.are_missing(chosen.roots_of_archive(path)))
+        ]
+        stale = [file for file in archives if _is_stale(installation, file, is_update=is_update)]
+        _fetch(installation, stale, progress)
+        _unpack_all(installation, chosen, wanted, progress)
     for path in source.files:
         if is_foreign_archive(PurePosixPath(path).name):
             progress.warn(f"{path} is of a kind that is not unpacked here. Fetch and unpack it by hand.")
@@ -169,10 +174,10 @@ def _named_images(folder: Path, spec: TaskSpec) -> set[str]:
         return set()  # the survey says what is wrong with the task file
 
 
-def _unpack_all(installation: Installation, progress: InstallationProgress) -> None:
+def _unpack_all(
+    installation: Installation, chosen: ReleaseFiles, wanted: WantedImages, progress: InstallationProgress
+) -> None:
     folder = installation.folder
-    chosen = ReleaseFiles(installation.specs, installation.suite.tasks)
-    wanted = WantedImages(folder, installation.specs)
     for path in _archives_below(folder, chosen, installation.specs):
         roots = chosen.roots_of_archive(path)
         if not wanted.are_missing(roots):

@@ -28,14 +28,23 @@ class ReleaseFiles:
         """The image roots of wanted tasks whose images may be in an archive; none for a path that is no archive."""
         if not archive_suffix(path):
             return ()
+        around, named, below = self._roots_by_place(path)
+        roots = [*around, *(named or below)]
+        return tuple(str(root) for root in roots if root in self._wanted_roots)
+
+    def is_named(self, path: str) -> bool:
+        """Whether the place or the name of an archive says which image roots it serves."""
+        around, named, _ = self._roots_by_place(path)
+        return bool(around or named)
+
+    def _roots_by_place(self, path: str) -> tuple[list[PurePosixPath], list[PurePosixPath], list[PurePosixPath]]:
+        """The roots in which an archive lies, those below it in the folder of its name, and all below it."""
         folder = PurePosixPath(path).parent
-        inside = [root for root in self._wanted_roots if folder.is_relative_to(root)]
-        if inside:
-            return tuple(str(root) for root in inside)
+        around = [root for root in self._all_roots if folder.is_relative_to(root)]
+        below = [root for root in self._all_roots if folder in root.parents]
         stem = archive_stem(path).lower()
-        below = [root for root in self._all_roots if root.is_relative_to(folder)]
         named = [root for root in below if root.relative_to(folder).parts[0].lower() == stem]
-        return tuple(str(root) for root in named or below if root in self._wanted_roots)
+        return around, named, below
 
     def archives(self, paths: Iterable[str]) -> list[str]:
         """The archives among the paths that may hold images of wanted tasks, sorted."""
