@@ -5,6 +5,7 @@ what no record names is not fetched, except inside archives.
 """
 
 import fcntl
+import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -160,16 +161,20 @@ class WantedImages:
 
     def lacks(self, path: str) -> bool:
         """Whether a record names the file at a path, and it is not there."""
-        return self.names(path) and not (self._folder / path).exists()
+        return self.names(path) and not self._is_there(path)
 
     def are_missing(self, roots: Sequence[str]) -> bool:
         """Whether any image of these roots is not there."""
-        return any(not (self._folder / path).exists() for root in roots for path in self._by_root.get(root, ()))
+        return any(not self._is_there(path) for root in roots for path in self._by_root.get(root, ()))
+
+    def _is_there(self, path: str) -> bool:
+        # Unlike a Path, this takes a name that no file can have for one that is not there.
+        return os.path.exists(self._folder / path)  # noqa: PTH110
 
 
 def _named_images(folder: Path, spec: TaskSpec) -> set[str]:
     try:
-        return {str(PurePosixPath(spec.image_root, name)) for name in task_files(folder, spec) if "\0" not in name}
+        return {str(PurePosixPath(spec.image_root, name)) for name in task_files(folder, spec)}
     except EvaluationError:
         return set()  # the survey says what is wrong with the task file
 

@@ -214,7 +214,7 @@ def _image_candidates(fields: _Fields, side: _Side) -> tuple[EmbeddingInput, ...
     is_volume = fields.is_volume("tgt_modality", side)
     images = _listed_images(fields)
     captions = fields.texts("tgt_text")
-    if not any(captions):
+    if captions in ([], [""]):  # the one empty text stands for no captions at all
         captions = [""] * len(images)
     if len(captions) != len(images):
         raise fields.error("tgt_text", f"has {len(captions)} captions for {len(images)} candidates")
