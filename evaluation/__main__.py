@@ -12,6 +12,7 @@ from evaluation.commands.serve import serve
 from evaluation.commands.suites import app as suites_app
 from evaluation.commands.table import table
 from evaluation.commands.tasks import tasks
+from evaluation.commands.train import app as train_app
 from evaluation.errors import EvaluationError
 
 app = typer.Typer(
@@ -24,6 +25,7 @@ for command in (tasks, models, run, score, serve, table):
     app.command()(command)
 app.add_typer(build_app)
 app.add_typer(suites_app)
+app.add_typer(train_app)
 
 
 def main() -> None:
