@@ -167,7 +167,9 @@ def draw(root: Path, name: str) -> str:
     """An image of its own for every path: a bright disc on noise."""
     path = root / name
     if not path.exists():
-        generator = np.random.default_rng(zlib.crc32(str(path).partition("_Images/")[2].encode()))
+        _, below_images, place = str(path).partition("_Images/")
+        assert below_images, f"{path} lies in no image root, so it would not differ from others"
+        generator = np.random.default_rng(zlib.crc32(place.encode()))
         pixels = generator.integers(0, 90, (20, 24, 3), dtype=np.uint8)
         row, column = generator.integers(4, 16, 2)
         rows, columns = np.mgrid[:20, :24]
