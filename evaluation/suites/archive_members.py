@@ -5,6 +5,7 @@ import gzip
 import lzma
 import re
 import stat
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -31,6 +32,9 @@ _ZIP_SUFFIX = ".zip"
 _OTHER_ARCHIVES = re.compile(r".+\.(rar|7z|zst|tzst|z\d\d|(zip|7z|tar|tgz|tar\.\w+)\.(\d+|part[-\w]*))", re.IGNORECASE)
 _DRIVE = re.compile(r"[A-Za-z]:")
 _BLOCK_BYTES = 512  # of a tar archive
+_ZIP_TAIL_BYTES = (1 << 16) + 200  # the longest comment and the end records
+_SEE_ZIP64 = 0xFFFFFFFF
+_DIRECTORY_BYTES_PER_FILE = 512
 _LARGEST_READ = 1 << 24
 _RUBBISH_FOLDER, _RUBBISH_PREFIXES = "__MACOSX", (".DS_Store", "._")
 
@@ -130,6 +134,11 @@ class _Guard:
     def refusal(self, problem: str) -> ArchiveUnsafe:
         return ArchiveUnsafe(f"{self._path}: {problem}. Nothing of it is unpacked; look into it before you trust it.")
 
+    def admit_directory(self, size: int) -> None:
+        """Refuse a table of contents that is longer than that of as many files as are allowed."""
+        if size > self._limits.files * _DIRECTORY_BYTES_PER_FILE:
+            raise self.refusal(f"its table of contents has {size:,} bytes")
+
     def admit(self, name: str, size: int, *, is_file: bool, is_folder: bool) -> ArchiveMember | None:
         """The member, or None for what is passed over."""
         parts = self._parts(name)
@@ -165,6 +174,7 @@ class _Guard:
 
 
 def _zip_members(path: Path, guard: _Guard) -> Iterator[tuple[ArchiveMember, OpenMember]]:
+    guard.admit_directory(_zip_directory_bytes(path))
     with zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
             kind = stat.S_IFMT(info.external_attr >> 16)
@@ -173,6 +183,24 @@ def _zip_members(path: Path, guard: _Guard) -> Iterator[tuple[ArchiveMember, Ope
             member = guard.admit(info.orig_filename, info.file_size, is_file=is_file, is_folder=info.is_dir())
             if member is not None:
                 yield member, partial(archive.open, info)
+
+
+def _zip_directory_bytes(path: Path) -> int:
+    """How long the table of contents of a zip archive says it is: the library reads it whole.
+
+    It stands in the end record (PK 5 6) and, of large archives, in the zip64 end record (PK 6 6); APPNOTE.TXT of
+    PKWARE, sections 4.3.14 and 4.3.16.
+    """
+    with path.open("rb") as stream:
+        stream.seek(max(path.stat().st_size - _ZIP_TAIL_BYTES, 0))
+        tail = stream.read()
+    sizes = [0]
+    for mark, place, form in ((b"PK\x05\x06", 12, "<L"), (b"PK\x06\x06", 40, "<Q")):
+        start = tail.rfind(mark)
+        if 0 <= start <= len(tail) - place - struct.calcsize(form):
+            (size,) = struct.unpack_from(form, tail, start + place)
+            sizes.append(0 if size == _SEE_ZIP64 else size)
+    return max(sizes)
 
 
 def _tar_members(path: Path, guard: _Guard) -> Iterator[tuple[ArchiveMember, OpenMember]]:

@@ -159,6 +159,20 @@ def test_a_header_that_asks_for_all_memory_is_refused(tmp_path):
     refused(tmp_path / "bomb.tar.gz", tmp_path / "out", said="a header in it is larger")
 
 
+def test_a_table_of_contents_that_asks_for_all_memory_is_refused(tmp_path):
+    archive = write_zip(tmp_path / "bomb.zip", {"a.png": b"x"})
+    content = bytearray(archive.read_bytes())
+    struct.pack_into("<L", content, content.rfind(b"PK\x05\x06") + 12, 3 << 30)
+    archive.write_bytes(content)
+    refused(archive, tmp_path / "out", said="its table of contents has 3,221,225,472 bytes")
+
+
+def test_more_files_than_a_short_table_can_number_are_read(tmp_path):
+    archive = write_zip(tmp_path / "many.zip", {f"{number}.png": b"" for number in range(66_000)})
+    assert b"PK\x06\x06" in archive.read_bytes()
+    assert len(list_archive(archive, LIMITS)) == 66_000
+
+
 def test_an_encrypted_zip_is_refused(tmp_path):
     archive = write_zip(tmp_path / "images.zip", {"a.png": b"x"})
     content = bytearray(archive.read_bytes())
