@@ -11,6 +11,7 @@ from evaluation.commands.compare import compare
 from evaluation.commands.models import models
 from evaluation.commands.run import run, score
 from evaluation.commands.serve import serve
+from evaluation.commands.suites import app as suites_app
 from evaluation.commands.table import table
 from evaluation.commands.tasks import tasks
 from evaluation.commands.train import app as train_app
@@ -25,6 +26,7 @@ app = typer.Typer(
 for command in (tasks, models, run, score, serve, table, compare, analyse):
     app.command()(command)
 app.add_typer(build_app)
+app.add_typer(suites_app)
 app.add_typer(train_app)
 
 

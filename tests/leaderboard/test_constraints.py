@@ -119,6 +119,7 @@ FORBIDDEN: dict[str, Callable[[], Any]] = {
     "task_chance_in_range": lambda: update(any_task(), chance=1.5),
     "task_chance_with_queries": lambda: update(any_task(), chance=None),
     "task_installed_is_measured": lambda: update(any_task(), n_queries=None, chance=None),
+    "task_installed_lacks_nothing": lambda: update(any_task(), unavailable_reason="its file is gone"),
     "embedding_model_repo_id_unique": lambda: [
         EmbeddingModel.objects.create(repo_id=name) for name in ("lab/Model", "LAB/model")
     ],
