@@ -66,7 +66,7 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Board]:
             environment.delenv(name, raising=False)
         with watched(["-m", "workers.launcher"], own) as process:
             process.wait_for("MedBoard is at", seconds=300)
-            process.wait_for(" ready.", seconds=120)
+            process.wait_for("celery@", seconds=120)  # "celery@host ready."
             yield Board(address=f"http://127.0.0.1:{site}", data_dir=data_dir, process=process)
             assert process.interrupt() == 0
             assert not (data_dir / "postgres" / "postmaster.pid").exists()
@@ -91,7 +91,7 @@ def page(browser: Browser) -> Iterator[Page]:
     """A fresh page; anything that the browser reports as an error fails the test."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(15_000)
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)

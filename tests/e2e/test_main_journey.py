@@ -40,7 +40,7 @@ def test_submit_watch_and_find_on_the_boards_then_rerun(page: Page, board: Board
     sign_up(page, board, "ada")
 
     page.get_by_role("link", name="Submit a model").first.click()
-    page.get_by_label("Repository").fill("demo/siglip-tiny")
+    page.get_by_label("Model on the hub").fill("demo/siglip-tiny")
     page.get_by_role("button", name="Check").click()
     expect(page.get_by_role("heading", name="Ready to submit")).to_be_visible()
     expect(page.get_by_label("Result of the check")).to_contain_text("SigLIP")
@@ -66,7 +66,7 @@ def test_submit_watch_and_find_on_the_boards_then_rerun(page: Page, board: Board
     assert any(own[0] == cell for cell in shown), "the rank in the download is the rank on the page"
 
     page.goto(f"{board.address}/submit/")
-    page.get_by_label("Repository").fill("demo/siglip-tiny")
+    page.get_by_label("Model on the hub").fill("demo/siglip-tiny")
     page.get_by_role("button", name="Check").click()
     expect(page.get_by_role("heading", name="Already there")).to_be_visible()
 
@@ -85,7 +85,7 @@ def test_submit_watch_and_find_on_the_boards_then_rerun(page: Page, board: Board
 def test_everything_that_is_wrong_with_a_repository_is_said_at_once(page: Page, board: Board) -> None:
     sign_up(page, board, "grace")
     page.goto(f"{board.address}/submit/")
-    page.get_by_label("Repository").fill("demo/gated-tiny")
+    page.get_by_label("Model on the hub").fill("demo/gated-tiny")
     page.get_by_label("Revision", exact=True).fill("not a revision!")
     page.get_by_role("button", name="Check").click()
     report = page.get_by_label("Result of the check")
@@ -96,9 +96,9 @@ def test_everything_that_is_wrong_with_a_repository_is_said_at_once(page: Page, 
 def test_boards_and_forms_work_without_javascript(board: Board, browser) -> None:
     context = browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 844})
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(15_000)
     page.goto(f"{board.address}/{SUITE}")
-    page.get_by_role("link", name="Report", exact=True).click()
+    page.get_by_role("list", name="Family").get_by_role("link", name="Report", exact=True).click()
     expect(page).to_have_url(re.compile("/boards/family/image_to_report/"))
     page.goto(f"{board.address}/{SUITE}")
     page.get_by_label("Model").fill("lite")
@@ -107,7 +107,7 @@ def test_boards_and_forms_work_without_javascript(board: Board, browser) -> None
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     sign_up(page, board, "barbara")
     page.goto(f"{board.address}/submit/")
-    page.get_by_label("Repository").fill("demo/nothing-here")
+    page.get_by_label("Model on the hub").fill("demo/nothing-here")
     page.get_by_role("button", name="Check").click()
     expect(page.get_by_role("alert")).to_contain_text("demo/nothing-here")
     context.close()
