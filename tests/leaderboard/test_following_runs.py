@@ -14,7 +14,7 @@ from leaderboard.selectors.queue import queue_state
 from leaderboard.selectors.run_words import NEXT_STEPS, STATE_SENTENCES
 from leaderboard.selectors.runs import place_in_queue, run_detail
 from leaderboard.services import leases, results, runs
-from leaderboard.services.administration import submissions_pause, worker_report, worker_seen
+from leaderboard.services.administration import submissions_pause, worker_report, worker_takes
 from tests.factories import make_published_run, make_run, make_suite, make_user
 
 pytestmark = pytest.mark.django_db
@@ -220,7 +220,7 @@ def test_workers_are_up_silent_or_forgotten(client: Client) -> None:
     now = timezone.now()
     for name in ["a-silent", "b-gone", "c-up"]:
         worker_report(name=name, device="cuda:0", versions={"torch": "2.13.0"}, started_at=now)
-    worker_seen(name="c-up", current_run_id=run.pk)
+    worker_takes(name="c-up", run_id=run.pk)
     Worker.objects.filter(name="a-silent").update(last_seen_at=now - timedelta(minutes=10))
     Worker.objects.filter(name="b-gone").update(last_seen_at=now - timedelta(days=2))
     queue = queue_state()
