@@ -213,7 +213,9 @@ def _task_result(document: Mapping[str, Any]) -> TaskResult:
     try:
         packed = base64.b64decode(document["outcomes"], validate=True)
     except binascii.Error as error:
-        raise ResultInvalid(f"{document['task']}: outcomes cannot be unpacked, they are not base64: {error}.") from error
+        raise ResultInvalid(
+            f"{document['task']}: outcomes cannot be unpacked, they are not base64: {error}."
+        ) from error
     records, outcomes = unpack_outcomes(packed, document["n_queries"], task=document["task"])
     plain = {key: value for key, value in document.items() if key not in ("n_queries", "outcomes", "metrics")}
     metrics = tuple(MetricValue(**metric) for metric in document["metrics"])

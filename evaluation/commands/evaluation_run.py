@@ -141,7 +141,7 @@ def _run_result(
             id=model.id,
             revision=model.revision,
             adapter_id=model.adapter_id,
-            adapter_revision="",
+            adapter_revision=evaluation.model.adapter_revision,
             description=evaluation.description,
             encode_config_sha256=_encode_config_sha256(evaluation.description),
         ),

@@ -3,8 +3,9 @@
 import hashlib
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from evaluation.embedders.chance import ChanceEmbedder
 from evaluation.embedders.packaged import minilm_folder
@@ -21,6 +22,28 @@ _CHANCE_SEED = 42
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 
 
+class Fetched(Protocol):
+    """A repository that was downloaded."""
+
+    @property
+    def folder(self) -> Path:
+        """Where it lies."""
+        ...
+
+    @property
+    def commit(self) -> str:
+        """Its commit, 40 hexadecimal digits."""
+        ...
+
+
+class Fetch(Protocol):
+    """Downloads a repository from a hub."""
+
+    def __call__(self, repo_id: str, revision: str, *, is_adapter: bool) -> Fetched:
+        """Download it at a branch, tag or commit; "" is the main branch."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ModelToRun:
     """A model as named by a person: its id for the record, and the folders it is loaded from (None for chance)."""
@@ -29,6 +52,7 @@ class ModelToRun:
     revision: str
     folder: Path | None
     adapter_id: str = ""
+    adapter_revision: str = ""
     adapter_folder: Path | None = None
 
     def load(self, device: str) -> Embedder:
@@ -53,39 +77,34 @@ class ModelToRun:
         return hashlib.sha256(json.dumps([self.id, self.revision, self.adapter_id, files]).encode()).hexdigest()
 
 
-def find_model(name: str, *, revision: str = "", adapter: str = "") -> ModelToRun:
-    """The model that `--model` and `--adapter` name.
+def find_model(name: str, *, revision: str = "", adapter: str = "", fetch: Fetch | None = None) -> ModelToRun:
+    """The model that `--model` and `--adapter` name; `fetch` downloads what is named by a hub id.
 
     Raises:
-        ModelInvalid: the name is no folder; for a hub id the message says how to download it.
+        ModelInvalid: the name is no folder, and no hub id that may be fetched.
     """
-    if name == CHANCE:
-        found = ModelToRun(id=CHANCE, revision=revision, folder=None)
-    elif name == MINILM:
-        found = ModelToRun(id=MINILM_ID, revision=revision, folder=minilm_folder())
-    else:
-        found = ModelToRun(id=name, revision=revision, folder=_existing_folder(name, revision))
+    if name in (CHANCE, MINILM):
+        if adapter:
+            raise ModelInvalid(f"{name} takes no adapter.")
+        if name == CHANCE:
+            return ModelToRun(id=CHANCE, revision=revision, folder=None)
+        return ModelToRun(id=MINILM_ID, revision=revision, folder=minilm_folder())
+    folder, commit = _folder_of(name, revision, fetch, is_adapter=False)
+    found = ModelToRun(id=name, revision=commit, folder=folder)
     if not adapter:
         return found
-    if name in (CHANCE, MINILM):
-        raise ModelInvalid(f"{name} takes no adapter.")
-    return ModelToRun(
-        id=found.id,
-        revision=found.revision,
-        folder=found.folder,
-        adapter_id=adapter,
-        adapter_folder=_existing_folder(adapter, ""),
-    )
+    adapter_folder, adapter_commit = _folder_of(adapter, "", fetch, is_adapter=True)
+    return replace(found, adapter_id=adapter, adapter_revision=adapter_commit, adapter_folder=adapter_folder)
 
 
-def _existing_folder(name: str, revision: str) -> Path:
+def _folder_of(name: str, revision: str, fetch: Fetch | None, *, is_adapter: bool) -> tuple[Path, str]:
+    """The folder of a model and its revision for the record."""
     folder = Path(name)
     if folder.is_dir():
-        return folder
-    if _HUB_ID.fullmatch(name):
-        at_revision = f" --revision {revision}" if revision else ""
+        return folder, revision
+    if fetch is None or not _HUB_ID.fullmatch(name):
         raise ModelInvalid(
-            f"{name} is not a folder here, and this command does not use the network. Download it with "
-            f"'hf download {name}{at_revision} --local-dir FOLDER' and give FOLDER, or submit it on the website."
+            f"{name} is not a folder. Give a model's folder, its id on the hub, '{CHANCE}' or '{MINILM}'."
         )
-    raise ModelInvalid(f"{name} is not a folder. Give a model's folder, '{CHANCE}' or '{MINILM}'.")
+    fetched = fetch(name, revision, is_adapter=is_adapter)
+    return fetched.folder, fetched.commit

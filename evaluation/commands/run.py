@@ -1,4 +1,4 @@
-"""`run` evaluates a model that is on this machine; `score` evaluates embeddings that were computed elsewhere."""
+"""`run` evaluates a model, from a folder or from the hub; `score` evaluates embeddings that were computed elsewhere."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,25 +8,21 @@ from rich.console import Console
 
 from evaluation.commands.encoding import read_embeddings, store_for_embedder
 from evaluation.commands.evaluation_run import Evaluation, evaluate_to_file, installed_tasks
+from evaluation.commands.hub_models import fetch_repository
 from evaluation.commands.models_to_run import ModelToRun, find_model
+from evaluation.commands.options import AdapterOption, DeviceOption, OutOption, SuiteOption, TasksOption
 from evaluation.results import RunResult
 from evaluation.suites.medheb.reader import read_suite, select_tasks
-
-SuiteOption = Annotated[Path, typer.Option("--suite", help="Folder of the suite.")]
-TasksOption = Annotated[
-    list[str] | None, typer.Option("--tasks", help="Only this task; give it again for more. All installed by default.")
-]
-OutOption = Annotated[Path, typer.Option("--out", help="Result file to write.")]
-AdapterOption = Annotated[str, typer.Option("--adapter", help="Folder of a PEFT adapter.")]
-DeviceOption = Annotated[str, typer.Option("--device", help="Torch device, e.g. cpu or cuda:0.")]
 
 
 def run(
     *,
-    model: Annotated[str, typer.Option("--model", help="Folder of a model, 'minilm', or 'chance'.")],
+    model: Annotated[str, typer.Option("--model", help="Folder of a model, its id on the hub, 'minilm', or 'chance'.")],
     suite: SuiteOption,
     out: OutOption,
-    revision: Annotated[str, typer.Option("--revision", help="Commit of the model, for the record.")] = "",
+    revision: Annotated[
+        str, typer.Option("--revision", help="Branch, tag or commit of a hub id; of a folder, for the record.")
+    ] = "",
     adapter: AdapterOption = "",
     tasks: TasksOption = None,
     device: DeviceOption = "cpu",
@@ -35,7 +31,7 @@ def run(
     console = Console()
     declared = read_suite(suite)
     specs = installed_tasks(suite, declared, select_tasks(declared, tasks or []), console)
-    chosen = find_model(model, revision=revision, adapter=adapter)
+    chosen = find_model(model, revision=revision, adapter=adapter, fetch=fetch_repository)
     embedder = chosen.load(device)
     evaluation = Evaluation(
         suite=declared,

@@ -18,7 +18,7 @@ import typer
 
 from evaluation.commands.encoding import store_for_embedder
 from evaluation.commands.models_to_run import find_model
-from evaluation.commands.run import AdapterOption, DeviceOption, SuiteOption
+from evaluation.commands.options import AdapterOption, DeviceOption, SuiteOption
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.environment import describe_environment
 from evaluation.errors import EvaluationError, RequestInvalid, UnexpectedFailure

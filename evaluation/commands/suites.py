@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from evaluation.commands.run import TasksOption
+from evaluation.commands.options import TasksOption
 from evaluation.commands.suite_reporting import InstallationReport, show_status, status_document
 from evaluation.errors import DataMissing, RequestInvalid, SuiteInvalid
 from evaluation.manifest import MANIFEST_NAME

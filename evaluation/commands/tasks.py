@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from evaluation.commands.run import TasksOption
+from evaluation.commands.options import TasksOption
 from evaluation.errors import SuiteInvalid
 from evaluation.hashing import FileHashes
 from evaluation.suites.medheb.catalogue import medheb_suite

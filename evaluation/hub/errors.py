@@ -43,3 +43,10 @@ class RevisionMissing(EvaluationError):
 
     code = "revision_missing"
     kind = ErrorKind.MODEL
+
+
+class ModelTooLarge(EvaluationError):
+    """The files to download are larger than the limit."""
+
+    code = "model_too_large"
+    kind = ErrorKind.LIMIT

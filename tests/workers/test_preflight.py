@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from huggingface_hub import constants
 
+from evaluation.repositories import inspection
 from leaderboard.ports import PreflightReport, model_hub
 from tests.workers.hub_helpers import CARD, CLIP_CONFIG, RequestLog, clip_files, weights, write_repository
-from workers.hub import HuggingFaceHub, inspection, preflight
+from workers.hub import HuggingFaceHub, preflight
 from workers.local_hub.server import LocalHub
 
 ADAPTER_CONFIG = {"peft_type": "LORA", "base_model_name_or_path": "demo/qwen", "r": 4}

@@ -8,10 +8,3 @@ class CheckFailed(EvaluationError):
 
     code = "check_failed"
     kind = ErrorKind.INFRASTRUCTURE
-
-
-class ModelTooLarge(EvaluationError):
-    """The files to download are larger than the limit."""
-
-    code = "model_too_large"
-    kind = ErrorKind.LIMIT

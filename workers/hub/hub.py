@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
+from evaluation.repositories.client import HubClient
+from evaluation.repositories.download import MAX_DOWNLOAD_BYTES, download_adapter, download_model
 from leaderboard.ports import PreflightReport
-from workers.hub.client import HubClient
-from workers.hub.download import download_adapter, download_model
 from workers.hub.preflight import preflight
 
-MAX_DOWNLOAD_BYTES = 80_000_000_000
 PREFLIGHT_TIMEOUT = 2.0
 DOWNLOAD_TIMEOUT = 10.0
 

@@ -11,10 +11,10 @@ from huggingface_hub.utils import validate_repo_id
 
 from evaluation.errors import ErrorKind, EvaluationError
 from evaluation.hub.errors import HubUnavailable, RevisionMissing
+from evaluation.repositories.client import HubClient
+from evaluation.repositories.inspection import Inspection, base_problems, inspect_adapter, inspect_model
 from leaderboard.ports import PreflightProblem, PreflightReport
-from workers.hub.client import HubClient
 from workers.hub.errors import CheckFailed
-from workers.hub.inspection import Inspection, base_problems, inspect_adapter, inspect_model
 
 logger = logging.getLogger(__name__)
 

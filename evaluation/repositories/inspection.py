@@ -16,10 +16,10 @@ from evaluation.embedders.registry import (
 )
 from evaluation.embedders.safety import CONFIG_NAMES
 from evaluation.errors import AdapterMismatch, EvaluationError, ModelInvalid, ModelUnsafe, ModelUnsupported
+from evaluation.hub.errors import ModelTooLarge
+from evaluation.repositories.client import HubClient, Listing
+from evaluation.repositories.files import MODULES_NAME, files_to_download, weights_among
 from evaluation.vocabulary import EmbedderFamily
-from workers.hub.client import HubClient, Listing
-from workers.hub.errors import ModelTooLarge
-from workers.hub.files import MODULES_NAME, files_to_download, weights_among
 
 CONFIG_NAME = "config.json"
 ADAPTER_CONFIG_NAME = "adapter_config.json"

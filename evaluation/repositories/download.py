@@ -12,8 +12,10 @@ from evaluation.embedders.registry import check_adapter_safety, check_folder_saf
 from evaluation.errors import ErrorKind, ModelUnsafe
 from evaluation.hub.connection import translate
 from evaluation.hub.errors import DownloadFailed, RevisionMissing
-from workers.hub.client import HubClient
-from workers.hub.inspection import Inspection, inspect_adapter, inspect_model
+from evaluation.repositories.client import HubClient
+from evaluation.repositories.inspection import Inspection, inspect_adapter, inspect_model
+
+MAX_DOWNLOAD_BYTES = 80_000_000_000
 
 
 def download_model(client: HubClient, *, repo_id: str, commit: str, cache_folder: Path, max_bytes: int) -> Path:

@@ -1,0 +1,1 @@
+"""Model repositories on a hub: what they hold, whether they can be loaded, and their download."""
