@@ -6,9 +6,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from evaluation.commands.encoding import read_embeddings, store_for_embedder
+from evaluation.commands.encoding import ModelEncoding, StoreLocation, read_embeddings
 from evaluation.commands.evaluation_run import Evaluation, evaluate_to_file, installed_tasks
 from evaluation.commands.models_to_run import ModelToRun, find_model
+from evaluation.embedders.threads import fix_threads
 from evaluation.results import RunResult
 from evaluation.suites.medheb.reader import read_suite, select_tasks
 
@@ -18,7 +19,13 @@ TasksOption = Annotated[
 ]
 OutOption = Annotated[Path, typer.Option("--out", help="Result file to write.")]
 AdapterOption = Annotated[str, typer.Option("--adapter", help="Folder of a PEFT adapter.")]
+StoreOption = Annotated[
+    Path | None, typer.Option("--store", help="Folder of vectors kept for later runs; on a local disk.")
+]
+StoreBytesOption = Annotated[int, typer.Option("--store-bytes", help="The most bytes that --store may hold.", min=1)]
 DeviceOption = Annotated[str, typer.Option("--device", help="Torch device, e.g. cpu or cuda:0.")]
+
+STORE_BYTES = 10 * 1024**3
 
 
 def run(
@@ -30,6 +37,8 @@ def run(
     adapter: AdapterOption = "",
     tasks: TasksOption = None,
     device: DeviceOption = "cpu",
+    store: StoreOption = None,
+    store_bytes: StoreBytesOption = STORE_BYTES,
 ) -> None:
     """Evaluate a model on a suite. An interrupted run goes on where it ended when it is started again."""
     console = Console()
@@ -37,16 +46,21 @@ def run(
     specs = installed_tasks(suite, select_tasks(declared, tasks or []), console)
     chosen = find_model(model, revision=revision, adapter=adapter)
     embedder = chosen.load(device)
-    evaluation = Evaluation(
-        suite=declared,
-        folder=suite,
-        specs=specs,
-        model=chosen,
-        description=embedder.description,
-        store=store_for_embedder(embedder),
-        device=device,
-    )
-    _exit_without_scores(evaluate_to_file(evaluation, out, console))
+    location = StoreLocation(store, store_bytes) if store else None
+    with ModelEncoding(chosen, embedder, device=device, location=location) as encoding:
+        evaluation = Evaluation(
+            suite=declared,
+            folder=suite,
+            specs=specs,
+            model=chosen,
+            description=embedder.description,
+            store=encoding.store,
+            statistics=encoding.statistics,
+            device=device,
+            threads=fix_threads(),
+        )
+        result = evaluate_to_file(evaluation, out, console)
+    _exit_without_scores(result)
 
 
 def score(
@@ -68,7 +82,9 @@ def score(
         model=ModelToRun(id=embeddings.stem, revision="", folder=None),
         description=given.description,
         store=given.store,
+        statistics=lambda: None,
         device="cpu",
+        threads=1,
     )
     _exit_without_scores(evaluate_to_file(evaluation, out, console))
 
