@@ -11,6 +11,7 @@ from evaluation.commands.run import run, score
 from evaluation.commands.serve import serve
 from evaluation.commands.table import table
 from evaluation.commands.tasks import tasks
+from evaluation.commands.train import app as train_app
 from evaluation.errors import EvaluationError
 
 app = typer.Typer(
@@ -22,6 +23,7 @@ app = typer.Typer(
 for command in (tasks, models, run, score, serve, table):
     app.command()(command)
 app.add_typer(build_app)
+app.add_typer(train_app)
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ from leaderboard.models.vocabulary import Domain, Family, RunState, TaskRunState
 _numbers = itertools.count(1)
 
 
-def make_user(username: str = "", *, is_staff: bool = False, password: str = "a-long-passphrase") -> User:  # noqa: S107 - a test's own
+def make_user(username: str = "", *, is_staff: bool = False, password: str = "a-long-passphrase") -> User:
     user = User(username=username or f"person{next(_numbers)}", is_staff=is_staff, is_superuser=is_staff)
     user.set_password(password)
     user.save()

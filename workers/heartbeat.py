@@ -11,7 +11,6 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 
 from leaderboard.exceptions import LeaseLost
-from leaderboard.services.administration import worker_seen
 from leaderboard.services.leases import leases_renew
 
 logger = logging.getLogger(__name__)
@@ -53,7 +52,6 @@ class Heartbeat:
     def _renew(self) -> bool:
         try:
             leases_renew(run_id=self._run_id, worker=self._worker)
-            worker_seen(name=self._worker, current_run_id=self._run_id)
         except LeaseLost as lost:
             logger.warning("%s", lost)
             return False

@@ -6,6 +6,7 @@ a local hub with small models, an administrator), then runs site, worker, schedu
 
 import os
 import secrets
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -19,10 +20,13 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 SITE_PORT = int(os.environ.get("MEDBOARD_PORT", "8000"))
 HUB_PORT = int(os.environ.get("MEDBOARD_HUB_PORT", str(SITE_PORT + 1)))
 ADMIN = "admin"
+QUIET = {"PYTHONUNBUFFERED": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+_ORDINARY_ENDS = (0, 128 + signal.SIGINT, 128 + signal.SIGTERM)
 
 
 def main() -> None:
     """Prepare, announce, and supervise."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # so that the servers are stopped while still preparing
     servers = embedded.start()
     try:
         with_local_hub = "HUB_ENDPOINT" not in os.environ
@@ -34,7 +38,8 @@ def main() -> None:
             threading.Thread(target=_submit_demo_models, name="demo models", daemon=True).start()
         _announce()
         manager.loop()
-        sys.exit(manager.returncode)
+        # A process that ended by itself took the others with it; Ctrl-C and SIGTERM are the ordinary end.
+        sys.exit(0 if manager.returncode in _ORDINARY_ENDS else manager.returncode)
     finally:
         servers.stop()
 
@@ -75,15 +80,15 @@ def _processes(*, with_local_hub: bool) -> Manager:
     manager = Manager(Printer(sys.stdout))
     commands = {
         "site": f"{python} -m gunicorn leaderboard.config.wsgi --bind 127.0.0.1:{SITE_PORT} --workers 2 --threads 4"
-        " --access-logfile /dev/null",
-        "worker": f"{python} -m celery -A workers.celery worker --pool threads --concurrency 1 --loglevel warning",
+        " --no-control-socket --log-level warning",
+        "worker": f"{python} -m celery -A workers.celery worker --pool threads --concurrency 1 --loglevel info",
         "beat": f"{python} -m celery -A workers.celery beat --loglevel warning --schedule"
         f" {os.environ.get('MEDBOARD_DATA_DIR', BASE_DIR / '.data')}/beat-schedule",
     }
     if with_local_hub:
         commands["hub"] = f"{python} -m workers.local_hub --root {_hub_root()} --port {HUB_PORT}"
     for name, command in commands.items():
-        manager.add_process(name, command, cwd=str(BASE_DIR), env={**os.environ, "PYTHONUNBUFFERED": "1"})
+        manager.add_process(name, command, cwd=str(BASE_DIR), env={**os.environ, **QUIET})
     return manager
 
 

@@ -11,7 +11,7 @@ from leaderboard.exceptions import LeaseLost, TransitionRefused
 from leaderboard.models import Run
 from leaderboard.models.vocabulary import RunState
 from leaderboard.services import leases, results, runs
-from leaderboard.services.administration import worker_seen
+from leaderboard.services.administration import worker_takes
 from leaderboard.services.leases import TaskClaim
 from workers.catalogue import suite_folder
 from workers.child import ChildError, ChildLost, ChildOrder, EvaluatingChild
@@ -19,6 +19,7 @@ from workers.heartbeat import Heartbeat
 from workers.hub import HuggingFaceHub
 from workers.identity import WorkerIdentity
 from workers.ingest import aggregates_of_run, outcome_from_message
+from workers.shutdown import SHUTDOWN
 
 MAX_MESSAGE = 2000
 
@@ -27,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 def work_until_idle(worker: WorkerIdentity) -> None:
     """Close runs that are done and evaluate runs that need a hand, the most urgent first, until there is none."""
-    while True:
+    while not SHUTDOWN.requested:
         if run := results.run_scoring_claim(worker=worker.name):
             _close(run, worker)
         elif run := leases.run_next_claim(worker=worker.name):
@@ -39,7 +40,7 @@ def work_until_idle(worker: WorkerIdentity) -> None:
 def _evaluate(run: Run, worker: WorkerIdentity) -> None:
     """Work on a run until none of its tasks is left, and turn whatever goes wrong into a state that says so."""
     logger.info("run %s: %s works on it", run.pk, worker.name)
-    worker_seen(name=worker.name, current_run_id=run.pk)
+    worker_takes(name=worker.name, run_id=run.pk)
     try:
         _evaluate_tasks(run, worker)
     except LeaseLost as lost:
@@ -50,7 +51,8 @@ def _evaluate(run: Run, worker: WorkerIdentity) -> None:
         # Its unfinished tasks were given back; the run stays in the queue and is taken up again.
         logger.warning("run %s: %s", run.pk, lost)
     finally:
-        worker_seen(name=worker.name, current_run_id=None)
+        SHUTDOWN.call_when_requested(None)
+        worker_takes(name=worker.name, run_id=None)
 
 
 def _evaluate_tasks(run: Run, worker: WorkerIdentity) -> None:
@@ -58,6 +60,7 @@ def _evaluate_tasks(run: Run, worker: WorkerIdentity) -> None:
         model, adapter = _download(run)
         with EvaluatingChild(_order(run, model, adapter)) as child:
             held.child = child
+            SHUTDOWN.call_when_requested(child.kill)
             ready = _wait_until_ready(child, run, worker)
             results.run_model_describe(
                 run_id=run.pk,
@@ -86,7 +89,7 @@ def _wait_until_ready(child: EvaluatingChild, run: Run, worker: WorkerIdentity) 
     try:
         return child.wait_until_ready()
     except ChildLost as lost:
-        leases.run_give_back(run_id=run.pk, worker=worker.name, reason=str(lost))
+        leases.run_give_back(run_id=run.pk, worker=worker.name, reason=str(lost), blameless=SHUTDOWN.requested)
         raise
 
 
@@ -123,7 +126,7 @@ def _evaluate_group(child: EvaluatingChild, claims: list[TaskClaim], worker: Wor
         for message in child.evaluate(list(open_claims)):
             _handle(message, open_claims, worker)
     finally:
-        leases.claims_return(claims=list(open_claims.values()), worker=worker.name)
+        leases.claims_return(claims=list(open_claims.values()), worker=worker.name, blameless=SHUTDOWN.requested)
 
 
 def _handle(message: dict[str, Any], open_claims: dict[str, TaskClaim], worker: WorkerIdentity) -> None:

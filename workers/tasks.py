@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from celery.signals import worker_ready
+from celery.signals import worker_ready, worker_shutting_down
 from django.utils import timezone
 
 from leaderboard.services.administration import worker_report
@@ -10,7 +10,9 @@ from leaderboard.services.leases import leases_reap
 from workers.catalogue import sync_catalogue
 from workers.celery import REAP, app
 from workers.identity import worker_identity
+from workers.presence import Presence
 from workers.runner import work_until_idle
+from workers.shutdown import SHUTDOWN
 
 
 @app.task(name="workers.hear_bell")
@@ -31,4 +33,11 @@ def report_and_look_for_work(**_signal: Any) -> None:
     identity = worker_identity()
     sync_catalogue()
     worker_report(name=identity.name, device=identity.device, versions=identity.versions, started_at=timezone.now())
+    Presence(identity.name).start()
     leases_reap()
+
+
+@worker_shutting_down.connect
+def give_work_back(**_signal: Any) -> None:
+    """A worker that is told to stop drops what it holds, so that another can take it up at once."""
+    SHUTDOWN.request()

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
@@ -11,6 +11,7 @@ from rich.table import Table
 from evaluation.errors import EvaluationError
 from evaluation.suites.building import SuiteDraft
 from evaluation.suites.demo.suite import build_demo
+from evaluation.suites.mini.suite import build_mini
 from evaluation.vocabulary import DOMAIN_TITLES, FAMILY_TITLES, Domain, Family
 
 app = typer.Typer(name="build", help="Build a suite.", no_args_is_help=True)
@@ -33,8 +34,20 @@ def build_demo_command(out: Out) -> None:
     _show(draft, out)
 
 
-def _fail(error: EvaluationError) -> None:
-    Console(stderr=True).print(f"[red]{error.code}[/red]: {error.message}", highlight=False)
+@app.command("mini")
+def build_mini_command(
+    raw: Annotated[Path, typer.Option(help="The folder of raw data sets, with open/ and research/.")], out: Out
+) -> None:
+    """Build the mini suite from small subsets of real public data."""
+    try:
+        draft = build_mini(raw, out)
+    except EvaluationError as error:
+        _fail(error)
+    _show(draft, out)
+
+
+def _fail(error: EvaluationError) -> NoReturn:
+    Console(stderr=True).print(f"[red]{error.code}[/red]: {error.message}", highlight=False, soft_wrap=True)
     raise typer.Exit(1)
 
 

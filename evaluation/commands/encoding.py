@@ -133,7 +133,7 @@ def read_embeddings(path: Path) -> EmbeddingsFile:
 
 def _read_arrays(path: Path) -> dict[str, Any]:
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
             return dict(arrays)
     except (OSError, ValueError, EOFError, TypeError, zipfile.BadZipFile) as error:
         raise ResultInvalid(f"{path} cannot be read as an .npz file of plain arrays: {error}.") from error

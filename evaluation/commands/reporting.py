@@ -8,6 +8,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from evaluation.evaluators.session import Stage
+from evaluation.metrics.ranking import adjusted_score
 from evaluation.results import RunResult
 from evaluation.types import AggregateValue, MetricValue, SuiteSpec, TaskFailure, TaskResult, TaskSpec
 
@@ -73,18 +74,19 @@ def interval(value: MetricValue | AggregateValue) -> str:
 
 
 def task_table(suite: SuiteSpec, result: RunResult) -> Table:
-    """One row a scored task: Hit@1 in percent, its interval, and the chance level."""
+    """One row a scored task: Hit@1 in percent, its interval, the chance level, and Hit@1 between chance and perfect."""
     families = {spec.name: spec.family for spec in suite.tasks}
     title = f"{result.model.id} on {suite.title} {suite.version}{' (synthetic data)' if suite.synthetic else ''}"
     table = Table(title=title)
     for heading in ("task", "family"):
-        table.add_column(heading)
-    for heading in ("queries", "Hit@1 %", "95% interval", "chance %"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("queries", "Hit@1 %", "95% interval", "chance %", "adjusted %"):
         table.add_column(heading, justify="right")
     for task in result.tasks:
         metric = main_metric(task)
-        cells = [str(len(task.outcomes)), percent(metric.value), interval(metric), percent(task.chance)]
-        table.add_row(task.task, families[task.task], *cells)
+        adjusted = adjusted_score(metric.value, task.chance)
+        shares = [percent(metric.value), interval(metric), percent(task.chance), percent(adjusted)]
+        table.add_row(task.task, families[task.task], str(len(task.outcomes)), *shares)
     return table
 
 
@@ -92,7 +94,7 @@ def aggregate_table(result: RunResult) -> Table:
     """Means over tasks."""
     table = Table(title="Means over tasks")
     for heading in ("scope", "group", "metric"):
-        table.add_column(heading)
+        table.add_column(heading, overflow="fold")
     for heading in ("value", "95% interval", "tasks"):
         table.add_column(heading, justify="right")
     for value in result.aggregates:

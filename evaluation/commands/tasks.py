@@ -55,6 +55,7 @@ def _print_inputs(folder: Path, specs: tuple[TaskSpec, ...]) -> None:
     seen: set[str] = set()
     for spec in specs:
         if not task_is_installed(folder, spec):
+            sys.stderr.write(f"{spec.name}: awaiting data, left out\n")
             continue
         task = load_task(folder, spec, hashes=hashes)
         for key, source in zip(task.keys, task.inputs, strict=True):

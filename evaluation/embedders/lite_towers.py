@@ -33,7 +33,8 @@ TOWER_RULES = {
 _IMAGE_SIZE = 224
 _IMAGE_MEAN, _IMAGE_SCALE = 127.0, 128.0
 _MAX_TOKENS = 256
-_IMAGES_AT_ONCE = 8  # larger batches spend their time on fresh memory
+# Few images with their channels innermost: several times faster on a CPU than large batches in torch's usual layout.
+_IMAGES_AT_ONCE = 4
 _TEXTS_AT_ONCE = 64
 _CLASSIFIER = "_fc."
 
@@ -59,7 +60,8 @@ class FrozenTowers:
         rows = np.empty((len(images), IMAGE_FEATURES), dtype=np.float32)
         for start in range(0, len(images), _IMAGES_AT_ONCE):
             pixels = torch.from_numpy(np.stack([_pixels(image) for image in images[start : start + _IMAGES_AT_ONCE]]))
-            maps = self.image_network.extract_features(pixels.to(self.device))
+            pixels = pixels.to(self.device, memory_format=torch.channels_last)
+            maps = self.image_network.extract_features(pixels)
             features = torch.nn.functional.normalize(maps.mean(dim=(2, 3)), dim=1)
             rows[start : start + len(pixels)] = features.cpu().numpy()
         return rows
@@ -141,7 +143,7 @@ def build_towers(
         tokenizer.enable_truncation(_MAX_TOKENS)
         tokenizer.enable_padding(pad_id=int(text_config["pad_token_id"]), pad_token="[PAD]")  # noqa: S106 - a word piece
     return FrozenTowers(
-        image_network=image_network.float().eval().to(device),
+        image_network=image_network.float().eval().to(device, memory_format=torch.channels_last),
         text_network=text_network.float().eval().to(device),
         tokenizer=tokenizer,
         device=device,

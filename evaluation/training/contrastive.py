@@ -9,7 +9,7 @@ def false_negatives(positive_ids: torch.Tensor, query_ids: torch.Tensor, labels:
     Pair j's positive is no negative of query i where both positives, both queries or both labels are the same.
     """
     same = _equal(positive_ids) | _equal(query_ids) | _equal(labels)
-    same.fill_diagonal_(False)  # noqa: FBT003 -- the value to fill in
+    same.fill_diagonal_(False)
     return same
 
 

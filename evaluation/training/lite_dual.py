@@ -112,13 +112,15 @@ def train_projections(features: PairFeatures, *, seed: int) -> tuple[Projections
     for _ in range(STEPS):
         batch = _batch(members, weights, rng)
         keep = torch.rand(len(batch), 2, images.shape[1], generator=generator) >= IMAGE_DROPOUT
-        queries = _embed(maps, features.query, batch, images, texts, keep[:, 0])
-        positives = _embed(maps, features.positive, batch, images, texts, keep[:, 1])
+        queries = _embed(maps, features.query, batch, tables=(images, texts), keep=keep[:, 0])
+        positives = _embed(maps, features.positive, batch, tables=(images, texts), keep=keep[:, 1])
         masked = false_negatives(positive_ids[batch], query_ids[batch], labels[batch])
         loss = symmetric_info_nce(queries, positives, masked, TEMPERATURE)
-        pull = sum(((now - then) ** 2).sum() for now, then in zip(maps.parameters(), start, strict=True))
+        pull = torch.stack(
+            [((now - then) ** 2).sum() for now, then in zip(maps.parameters(), start, strict=True)]
+        ).sum()
         optimiser.zero_grad()
-        (loss + PULL_TO_START * pull).backward()
+        torch.autograd.backward(loss + PULL_TO_START * pull)
         optimiser.step()
         schedule.step()
         losses.append(float(loss.detach()))
@@ -143,11 +145,12 @@ def _embed(
     maps: Projections,
     side: SideParts,
     batch: torch.Tensor,
-    images: torch.Tensor,
-    texts: torch.Tensor,
+    *,
+    tables: tuple[torch.Tensor, torch.Tensor],
     keep: torch.Tensor,
 ) -> torch.Tensor:
     """Unit-length mean of the projected parts, as the loaded model embeds."""
+    images, texts = tables
     unit = torch.nn.functional.normalize
     total = torch.zeros(len(batch), TEXT_FEATURES)
     rows = torch.from_numpy(side.images)[batch]

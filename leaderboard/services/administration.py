@@ -55,6 +55,11 @@ def worker_report(*, name: str, device: str, versions: Mapping[str, Any], starte
     )
 
 
-def worker_seen(*, name: str, current_run_id: UUID | None) -> None:
-    """A worker is alive and does this."""
-    Worker.objects.filter(name=name).update(last_seen_at=timezone.now(), current_run=current_run_id)
+def worker_seen(*, name: str) -> None:
+    """A worker is alive."""
+    Worker.objects.filter(name=name).update(last_seen_at=timezone.now())
+
+
+def worker_takes(*, name: str, run_id: UUID | None) -> None:
+    """A worker turns to a run, or to none."""
+    Worker.objects.filter(name=name).update(last_seen_at=timezone.now(), current_run=run_id)

@@ -148,14 +148,19 @@ def task_run_lock(claim: TaskClaim, *, worker: str) -> TaskRun:
 
 
 @transaction.atomic
-def claims_return(*, claims: list[TaskClaim], worker: str) -> int:
-    """Give back tasks that a worker took and did not finish; returns how many."""
+def claims_return(*, claims: list[TaskClaim], worker: str, blameless: bool = False) -> int:
+    """Give back tasks that a worker took and did not finish; returns how many.
+
+    `blameless`: the worker was told to stop, so this does not count towards the claims after which a task fails.
+    """
     returned = 0
     for claim in claims:
         try:
             task_run = task_run_lock(claim, worker=worker)
         except LeaseLost:
             continue
+        if blameless:
+            task_run.claims -= 1
         _task_give_back(task_run)
         returned += 1
     return returned
@@ -208,10 +213,14 @@ def leases_reap() -> int:
 
 
 @transaction.atomic
-def run_give_back(*, run_id: UUID, worker: str, reason: str) -> None:
-    """A worker could not get as far as evaluating a run: let another try, or fail it when that happened too often."""
+def run_give_back(*, run_id: UUID, worker: str, reason: str, blameless: bool = False) -> None:
+    """A worker could not get as far as evaluating a run: let another try, or fail it when that happened too often.
+
+    `blameless`: the worker was told to stop, so this does not count.
+    """
     run = run_lock(run_id)
     if run.is_active and run.lease_owner in {"", worker}:
+        run.lost_leases -= int(blameless)
         _run_give_back(run, actor=worker, reason=reason)
 
 

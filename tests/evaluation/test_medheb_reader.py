@@ -6,7 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from evaluation.embedders.chance import ChanceEmbedder
+from evaluation.embedding.encode import embed_inputs
 from evaluation.errors import DataMissing, EvaluationError, RecordInvalid, SuiteInvalid, TaskUnknown
+from evaluation.evaluators.retrieval import EmbeddingCost, evaluate_task
 from evaluation.manifest import write_manifest
 from evaluation.suites.medheb.catalogue import medheb_suite
 from evaluation.suites.medheb.reader import load_task, read_suite, select_tasks, task_is_installed
@@ -376,3 +379,22 @@ def test_any_record_is_read_whole_or_refused_by_name(folder, parser, changes, po
         assert len(task.queries) == 2
         assert all(query.relevant < set(query.pool) for query in task.queries)
         assert all(query.excluded not in query.relevant for query in task.queries)
+
+
+@pytest.mark.real_data
+def test_real_volumes_and_images_are_read_and_ranked(tmp_path, real_data):
+    """NIfTI files, a DICOM series folder and JPEG images of real patients, under an image root that is a link."""
+    (tmp_path / "images").symlink_to(real_data / "open")
+    volumes = sorted((real_data / "open" / "mri_hippocampus_3d" / "images").glob("*.nii.gz"))[:3]
+    series = next(folder for folder in (real_data / "open" / "volumes_misc").iterdir() if folder.is_dir())
+    paths = [str(path.relative_to(real_data / "open")) for path in [*volumes, series]]
+    record = {"qry_inst": "", "qry_text": "hippocampus", "tgt_modality": "video", "tgt_img_path": paths}
+    spec = task_spec(parser=Parser.VOLUME_T2I)
+    write_records(tmp_path, spec, [record])
+    task = load_task(tmp_path, spec)
+    assert len(task.queries[0].pool) == 4
+    assert all(candidate.kinds == {InputKind.VOLUME} for candidate in pool_of(task))
+    vectors = embed_inputs(ChanceEmbedder(dimension=8, seed=1), task.inputs, batch_size=2)
+    result = evaluate_task(task, vectors, cost=EmbeddingCost())
+    assert result.chance == 0.25
+    assert 0 <= result.metrics[0].value <= 1

@@ -7,6 +7,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
+from evaluation.embedders.tiny import write_tiny_clip
 from evaluation.suites.demo.suite import build_demo
 from leaderboard.models import Run, Score, Suite
 from leaderboard.models.vocabulary import RunState
@@ -16,10 +17,21 @@ from leaderboard.services.submissions import submission_create
 from tests.factories import make_user
 from tests.processes import WatchedProcess, watched
 from workers.catalogue import sync_catalogue
-from workers.demo_hub import build_demo_hub
 from workers.local_hub.server import running_hub
 
-WORKER = ["-m", "celery", "-A", "workers.celery", "worker", "--pool", "threads", "--concurrency", "1"]
+WORKER = [
+    "-m",
+    "celery",
+    "-A",
+    "workers.celery",
+    "worker",
+    "--pool",
+    "threads",
+    "--concurrency",
+    "1",
+    "--loglevel",
+    "info",
+]
 BEAT = ["-m", "celery", "-A", "workers.celery", "beat"]
 
 
@@ -28,7 +40,7 @@ def board_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("board")
     (folder / "suites").mkdir()
     build_demo(folder / "suites" / "medheb-demo")
-    build_demo_hub(folder / "hub", folder / "suites" / "medheb-demo")
+    write_tiny_clip(folder / "hub" / "demo" / "clip-tiny", seed=1)
     return folder
 
 
@@ -79,10 +91,10 @@ def wait_until_succeeded(worker: WatchedProcess, run: Run) -> None:
     assert run.state == RunState.SUCCEEDED
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(240)
 def test_a_killed_worker_leaves_the_same_scores(environment: dict[str, str], tmp_path: Path) -> None:
     sync_catalogue()
-    undisturbed = submit("demo/lite-dual")
+    undisturbed = submit("demo/clip-tiny")
     with watched(WORKER, environment) as worker:
         wait_until_succeeded(worker, undisturbed)
 

@@ -19,6 +19,7 @@ def main() -> None:
     if not arguments.root.is_dir():
         parser.error(f"--root {arguments.root} is not a folder")
     logging.basicConfig(level=logging.INFO, format="%(asctime)s local hub: %(message)s")
+    logging.getLogger("workers.local_hub.server").setLevel(logging.WARNING)  # a line a request is for tests
     # A process manager stops its children with SIGTERM; both signals end the server alike.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with LocalHub(arguments.root, host=arguments.host, port=arguments.port) as hub:

@@ -1,0 +1,30 @@
+"""Says that this worker is alive, also while it has nothing to do."""
+
+import logging
+import threading
+
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, connection
+
+from leaderboard.services.administration import worker_seen
+
+logger = logging.getLogger(__name__)
+
+
+class Presence(threading.Thread):
+    """Reports a worker as seen every `LEASE_SECONDS`, for as long as the process lives."""
+
+    def __init__(self, worker: str) -> None:
+        super().__init__(name=f"presence of {worker}", daemon=True)
+        self._worker = worker
+        self._never = threading.Event()
+
+    def run(self) -> None:
+        """Report until the process ends."""
+        while not self._never.wait(settings.LEASE_SECONDS):
+            try:
+                worker_seen(name=self._worker)
+            except (DatabaseError, InterfaceError) as error:
+                logger.warning("could not report as seen: %s", error)
+            finally:
+                connection.close()
