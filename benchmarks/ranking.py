@@ -24,6 +24,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.reporting import write_section
 from evaluation.evaluators.similarity import rank_outcomes
 from evaluation.types import FloatMatrix, RetrievalQuery
 
@@ -31,7 +32,7 @@ QUERIES, CANDIDATES, DIMENSION = 1_000, 100_000, 1_024
 FIRST = 10
 REPEATS = 3
 BLOCK = 2_048
-RESULTS = Path(__file__).parent / "RESULTS.md"
+TITLE = "Ranking"
 
 
 def make_vectors() -> FloatMatrix:
@@ -123,7 +124,7 @@ def main() -> None:
     text = report(measured)
     print(text)
     if options.write:
-        RESULTS.write_text(text, encoding="utf-8")
+        write_section(TITLE, text)
 
 
 def report(measured: dict[str, dict[str, Any]]) -> str:
@@ -134,8 +135,6 @@ def report(measured: dict[str, dict[str, Any]]) -> str:
     machine = f"{os.cpu_count()} cores ({platform.machine()}), numpy {np.__version__}, load {os.getloadavg()[0]:.1f}"
     size = f"{QUERIES:,} queries x {CANDIDATES:,} candidates x {DIMENSION:,} dimensions"
     lines = [
-        "# Ranking",
-        "",
         f"`python benchmarks/ranking.py --write`, {datetime.now(UTC):%Y-%m-%d}, {machine}.",
         "",
         f"{size}, float32, best of {REPEATS}. Memory is the process's peak without the vectors.",
