@@ -30,7 +30,7 @@ class BatchLimits:
 
     inputs: int = 1024
     images: int = 64
-    tokens: int = 8_192
+    tokens: int = 4_096
 
     def halved(self) -> "BatchLimits":
         """Half of everything, at least one of each."""

@@ -99,7 +99,8 @@ class DiskStore:
             list(names),
         ).fetchall()
         whole = [entry for entry in found if self._is_whole(*entry)]
-        damaged = [(name, number) for name, number, *_ in found if name not in {entry[0] for entry in whole}]
+        good = {name for name, *_ in whole}
+        damaged = [(name, number) for name, number, *_ in found if name not in good]
         old = [(self._turn, name) for name, _, used, *_ in whole if used < self._turn]
         if damaged or old:
             with self._writing():
