@@ -23,7 +23,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.generated import write_generated_suite
-from benchmarks.reporting import machine, markdown_table, write_section
+from benchmarks.reporting import machine, markdown_table
+from benchmarks.sections import write_section
 from evaluation.commands.encoding import ModelEncoding
 from evaluation.commands.models_to_run import CHANCE, find_model
 from evaluation.evaluators.session import evaluate_tasks
@@ -97,7 +98,7 @@ def main() -> None:
     )
     print(body)
     if arguments.write:
-        write_section(TITLE, body)
+        write_section(f"# {TITLE}\n\n{body}")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.reporting import write_section
+from benchmarks.sections import write_section
 from evaluation.evaluators.similarity import rank_outcomes
 from evaluation.types import FloatMatrix, RetrievalQuery
 
@@ -32,7 +32,6 @@ QUERIES, CANDIDATES, DIMENSION = 1_000, 100_000, 1_024
 FIRST = 10
 REPEATS = 3
 BLOCK = 2_048
-TITLE = "Ranking"
 
 
 def make_vectors() -> FloatMatrix:
@@ -124,7 +123,7 @@ def main() -> None:
     text = report(measured)
     print(text)
     if options.write:
-        write_section(TITLE, text)
+        write_section(text)
 
 
 def report(measured: dict[str, dict[str, Any]]) -> str:

@@ -25,7 +25,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.generated import write_generated_suite
-from benchmarks.reporting import machine, markdown_table, write_section
+from benchmarks.reporting import machine, markdown_table
+from benchmarks.sections import write_section
 from evaluation.commands.encoding import ModelEncoding
 from evaluation.commands.models_to_run import MINILM, find_model
 from evaluation.embedders.packaged import minilm_folder
@@ -266,7 +267,7 @@ def main() -> None:
     body = "\n\n".join([head, *parts, NOTE])
     print(body)
     if arguments.write:
-        write_section(TITLE, body)
+        write_section(f"# {TITLE}\n\n{body}")
 
 
 if __name__ == "__main__":

@@ -1,14 +1,17 @@
-"""`python -m evaluation`: evaluate models, list tasks, and serve a worker."""
+"""`python -m evaluation`: evaluate models, list tasks, read results, and serve a worker."""
 
 import sys
 
 import typer
 from rich.console import Console
 
+from evaluation.commands.analyse import analyse
 from evaluation.commands.build import app as build_app
+from evaluation.commands.compare import compare
 from evaluation.commands.models import models
 from evaluation.commands.run import run, score
 from evaluation.commands.serve import serve
+from evaluation.commands.suites import app as suites_app
 from evaluation.commands.table import table
 from evaluation.commands.tasks import tasks
 from evaluation.commands.train import app as train_app
@@ -20,9 +23,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Evaluate medical embedding models on retrieval suites.",
 )
-for command in (tasks, models, run, score, serve, table):
+for command in (tasks, models, run, score, serve, table, compare, analyse):
     app.command()(command)
 app.add_typer(build_app)
+app.add_typer(suites_app)
 app.add_typer(train_app)
 
 

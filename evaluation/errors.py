@@ -59,6 +59,18 @@ class DataMissing(SuiteInvalid):
     code = "data_missing"
 
 
+class ArchiveInvalid(SuiteInvalid):
+    """An archive of images is damaged, of a kind that is not unpacked, or does not fit what lies there already."""
+
+    code = "archive_invalid"
+
+
+class ArchiveUnsafe(ArchiveInvalid):
+    """An archive would write outside its folder, make links or devices, or fill the disk."""
+
+    code = "archive_unsafe"
+
+
 class TaskUnknown(EvaluationError):
     """A task was asked for that the suite does not have."""
 

@@ -91,10 +91,12 @@ def read_json(path: Path) -> Any:
     """Read a JSON file of a suite.
 
     Raises:
-        SuiteInvalid: the file is missing, is not UTF-8 or is not JSON.
+        SuiteInvalid: the file is missing, is not UTF-8, is not JSON, or an object of it has a key twice.
     """
     try:
-        return json.loads(path.read_bytes().decode("utf-8"), parse_constant=_refuse_constant)
+        return json.loads(
+            path.read_bytes().decode("utf-8"), parse_constant=_refuse_constant, object_pairs_hook=_without_twins
+        )
     except OSError as error:
         raise SuiteInvalid(f"{path} cannot be read: {error.strerror}. Install the suite again.") from error
     except UnicodeDecodeError as error:
@@ -152,6 +154,15 @@ def task_from_json(value: Any, *, where: str) -> TaskSpec:
 
 def _refuse_constant(constant: str) -> Any:
     raise ValueError(f"{constant} is not a JSON number")
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        names = [key for key, _ in pairs]
+        twin = next(key for key in names if names.count(key) > 1)
+        raise ValueError(f"the key {twin[:80]!r} stands twice in one object")
+    return fields
 
 
 def _object(value: Any, keys: tuple[str, ...], *, where: str) -> dict[str, Any]:

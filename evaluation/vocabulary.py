@@ -65,6 +65,30 @@ class Split(StrEnum):
     HELD_OUT = "held_out"
 
 
+class ReleaseGroup(StrEnum):
+    """The groups over which the release's own report takes its means; `ALL` is without the held-out tasks."""
+
+    IMAGE_2D = "2d"
+    VOLUME_3D = "3d"
+    TEXT = "txt"
+    HELD_OUT = "ood"
+    ALL = "all"
+    ALL_WITH_HELD_OUT = "all_ood"
+
+
+class AggregateScope(StrEnum):
+    """What a mean over tasks covers."""
+
+    OVERALL = "overall"
+    FAMILY = "family"
+    DOMAIN = "domain"
+    EVIDENCE_FORM = "evidence_form"
+    PAIRING_TYPE = "pairing_type"
+    GRANULARITY = "granularity"
+    SPLIT = "split"
+    RELEASE_GROUP = "release_group"
+
+
 class PoolScope(StrEnum):
     """`local`: each query ranks its own list. `global`: every query ranks all distinct candidates of the task."""
 

@@ -2,9 +2,11 @@
 
 import contextlib
 import os
+import queue
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -12,10 +14,11 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 
 
 class WatchedProcess:
-    """A child process in a session of its own, whose output is read line by line."""
+    """A child process in a session of its own, whose output is read line by line as it comes."""
 
     def __init__(self, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
         self.lines: list[str] = []
+        self._unseen: queue.Queue[str | None] = queue.Queue()
         self.process = subprocess.Popen(
             [sys.executable, *arguments],
             cwd=BASE_DIR,
@@ -25,17 +28,27 @@ class WatchedProcess:
             text=True,
             start_new_session=True,
         )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
-    def wait_for(self, text: str, *, count: int = 1) -> str:
-        """Read until a line with `text` has come `count` times; the test's own time limit bounds the wait."""
+    def _read(self) -> None:
         assert self.process.stdout is not None
         for line in self.process.stdout:
             self.lines.append(line)
+            self._unseen.put(line)
+        self._unseen.put(None)
+
+    def wait_for(self, text: str, *, seconds: float) -> str:
+        """The next line with `text`; a failure that shows the last lines if the process ends or stays silent."""
+        while True:
+            try:
+                line = self._unseen.get(timeout=seconds)
+            except queue.Empty:
+                line = None
+            if line is None:
+                raise AssertionError(f"the process did not print {text!r}:\n{''.join(self.lines[-60:])}")
             if text in line:
-                count -= 1
-                if count == 0:
-                    return line
-        raise AssertionError(f"the process ended without printing {text!r}:\n{''.join(self.lines[-60:])}")
+                return line
 
     def kill(self) -> None:
         """SIGKILL to the process alone, as the kernel would when memory is short."""
@@ -45,19 +58,14 @@ class WatchedProcess:
     def interrupt(self) -> int:
         """Ctrl-C; returns the exit status."""
         self.process.send_signal(signal.SIGINT)
-        self.rest()
         return self.process.wait()
-
-    def rest(self) -> None:
-        """Read what is still printed, until the end."""
-        assert self.process.stdout is not None
-        self.lines.extend(self.process.stdout)
 
     def end(self) -> None:
         """End the process and everything that it started."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+        self._reader.join()
         if self.process.stdout is not None:
             self.process.stdout.close()
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from leaderboard.config import embedded
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads that spin while they wait slow the other processes
 os.environ.setdefault("MEDBOARD_DATA_DIR", str(BASE_DIR / ".data" / "tests"))
 SERVERS = embedded.start()
 

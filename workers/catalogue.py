@@ -1,16 +1,18 @@
 """Brings the database's catalogue in line with the suites that are installed, and with MedHEB's published task list."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
 
 from evaluation.errors import EvaluationError
-from evaluation.evaluators.retrieval import task_chance
 from evaluation.manifest import spec_sha256
 from evaluation.suites.medheb.catalogue import medheb_suite
-from evaluation.suites.medheb.reader import load_task, read_suite, task_is_installed
+from evaluation.suites.medheb.lock import read_lock
+from evaluation.suites.medheb.reader import read_suite
+from evaluation.suites.medheb.readiness import Readiness, TaskReadiness, explain, public_reason, survey_suite
 from evaluation.types import SuiteSpec, TaskSpec
 from leaderboard.models import Suite, Task
 from leaderboard.services.catalogue_sync import TaskDeclaration, suite_sync
@@ -26,19 +28,17 @@ def suite_folder(suite: Suite) -> Path:
 def sync_catalogue() -> None:
     """Store MedHEB's tasks, installed or not, and every suite in `SUITES_DIR`.
 
-    Tasks that are stored as installed are not read again: what is declared never changes within a version.
+    What a suite's lock file knows holds. Of other suites, tasks that are stored as installed are not read again: what
+    is declared never changes within a version.
     """
     for spec, folder in _suites():
-        known = {
-            task.name: task
-            for task in Task.objects.filter(suite__slug=spec.slug, suite__version=spec.version, is_installed=True)
-        }
+        measures = _measures(spec, folder)
         suite_sync(
             slug=spec.slug,
             version=spec.version,
             title=spec.title,
             synthetic=spec.synthetic,
-            tasks=[_declaration(task, folder, known.get(task.name)) for task in spec.tasks],
+            tasks=[_declaration(task, measures[task.name]) for task in spec.tasks],
         )
 
 
@@ -54,8 +54,42 @@ def _suites() -> Iterator[tuple[SuiteSpec, Path]]:
     yield from installed.values()
 
 
-def _declaration(spec: TaskSpec, folder: Path, known: Task | None) -> TaskDeclaration:
-    n_queries, chance = (known.n_queries, known.chance) if known else _measure(spec, folder)
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    """What is known of a task's data: its numbers, or why it has none."""
+
+    n_queries: int | None
+    chance: float | None
+    unavailable_reason: str = ""
+
+
+def _measures(suite: SuiteSpec, folder: Path) -> dict[str, _Measure]:
+    locked = _locked(suite, folder)
+    stored = {
+        task.name: _Measure(task.n_queries, task.chance)
+        for task in Task.objects.filter(suite__slug=suite.slug, suite__version=suite.version, is_installed=True)
+        if task.name not in locked
+    }
+    specs = {spec.name: spec for spec in suite.tasks if spec.name not in stored}
+    found = survey_suite(folder, list(specs.values()), known=locked)
+    return stored | {readiness.task: _measure(specs[readiness.task], readiness) for readiness in found}
+
+
+def _locked(suite: SuiteSpec, folder: Path) -> Mapping[str, TaskReadiness]:
+    try:
+        return read_lock(folder, suite=suite.slug).tasks
+    except EvaluationError as error:
+        logger.warning("the tasks of %s are read again: %s", suite.slug, error)
+        return {}
+
+
+def _measure(spec: TaskSpec, readiness: TaskReadiness) -> _Measure:
+    if readiness.state is Readiness.BROKEN:
+        logger.warning("task %s stays out: %s", spec.name, explain(spec, readiness))
+    return _Measure(readiness.n_queries, readiness.chance, public_reason(spec, readiness))
+
+
+def _declaration(spec: TaskSpec, measure: _Measure) -> TaskDeclaration:
     return TaskDeclaration(
         name=spec.name,
         title=spec.title,
@@ -75,18 +109,7 @@ def _declaration(spec: TaskSpec, folder: Path, known: Task | None) -> TaskDeclar
         images_may_be_shown=spec.images_may_be_shown,
         notes=spec.notes,
         spec_sha256=spec_sha256(spec),
-        n_queries=n_queries,
-        chance=chance,
+        n_queries=measure.n_queries,
+        chance=measure.chance,
+        unavailable_reason=measure.unavailable_reason,
     )
-
-
-def _measure(spec: TaskSpec, folder: Path) -> tuple[int | None, float | None]:
-    """The task's number of queries and chance level, or neither where its data are missing or broken."""
-    if not task_is_installed(folder, spec):
-        return None, None
-    try:
-        task = load_task(folder, spec)
-    except EvaluationError as error:
-        logger.warning("task %s stays out: %s", spec.name, error)
-        return None, None
-    return len(task.queries), task_chance(task)

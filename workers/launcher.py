@@ -26,6 +26,7 @@ _ORDINARY_ENDS = (0, 128 + signal.SIGINT, 128 + signal.SIGTERM)
 
 def main() -> None:
     """Prepare, announce, and supervise."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads that spin while they wait take the site's processor
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # so that the servers are stopped while still preparing
     servers = embedded.start()
     try:
@@ -82,8 +83,8 @@ def _processes(*, with_local_hub: bool) -> Manager:
         "site": f"{python} -m gunicorn leaderboard.config.wsgi --bind 127.0.0.1:{SITE_PORT} --workers 2 --threads 4"
         " --no-control-socket --log-level warning",
         "worker": f"{python} -m celery -A workers.celery worker --pool threads --concurrency 1 --loglevel info",
-        "beat": f"{python} -m celery -A workers.celery beat --loglevel warning --schedule"
-        f" {os.environ.get('MEDBOARD_DATA_DIR', BASE_DIR / '.data')}/beat-schedule",
+        # One fixed task: a schedule kept in a file could only be found damaged after a power cut.
+        "beat": f"{python} -m celery -A workers.celery beat --scheduler celery.beat.Scheduler --loglevel warning",
     }
     if with_local_hub:
         commands["hub"] = f"{python} -m workers.local_hub --root {_hub_root()} --port {HUB_PORT}"

@@ -21,7 +21,9 @@ from evaluation.manifest import canonical_sha256, suite_sha256
 from evaluation.results import ModelIdentity, RunResult, SuiteIdentity, description_to_json, write_result
 from evaluation.statistics.bootstrap import SEED
 from evaluation.suites.medheb.aggregation import aggregate
+from evaluation.suites.medheb.lock import read_lock
 from evaluation.suites.medheb.reader import load_task, task_is_installed
+from evaluation.suites.medheb.readiness import Readiness, explain, survey_suite
 from evaluation.types import EmbeddingStatistics, ModelDescription, SuiteSpec, TaskFailure, TaskResult, TaskSpec
 
 
@@ -60,16 +62,35 @@ def evaluate_to_file(evaluation: Evaluation, out: Path, console: Console) -> Run
     return result
 
 
-def installed_tasks(folder: Path, specs: Sequence[TaskSpec], console: Console) -> tuple[TaskSpec, ...]:
-    """The tasks whose data are there; the others are named on the console.
+def installed_tasks(
+    folder: Path, suite: SuiteSpec, specs: Sequence[TaskSpec], console: Console
+) -> tuple[TaskSpec, ...]:
+    """The tasks whose data are there; the others are named on the console, with the reason where one is known.
+
+    Where the suite has a lock file, only what it knows to be ready is there; where it has none, every task with a file
+    and images.
 
     Raises:
         DataMissing: there is none.
+        SuiteInvalid: the lock file is damaged.
     """
-    installed = tuple(spec for spec in specs if task_is_installed(folder, spec))
-    awaiting = [spec.name for spec in specs if spec not in installed]
+    known = read_lock(folder, suite=suite.slug).tasks
+    locked = [spec for spec in specs if spec.name in known]
+    unready = {
+        readiness.task: readiness
+        for readiness in survey_suite(folder, locked, known=known)
+        if readiness.state is not Readiness.READY
+    }
+    installed = tuple(spec for spec in specs if spec.name not in unready and task_is_installed(folder, spec))
+    for spec in specs:
+        if spec.name in unready:
+            reason = explain(spec, unready[spec.name])
+            console.print(f"{spec.name} is left out: {reason}", markup=False, highlight=False, soft_wrap=True)
+    awaiting = [spec.name for spec in specs if spec not in installed and spec.name not in unready]
     if awaiting:
         console.print(f"awaiting data, left out: {', '.join(awaiting)}", markup=False, highlight=False)
+    if installed and len(installed) < len(specs):
+        console.print(f"{len(installed)} of {len(specs)} tasks are evaluated", markup=False, highlight=False)
     if not installed:
         raise DataMissing(
             f"None of the tasks has its data under {folder}. Install them, or choose others with --tasks."

@@ -10,6 +10,7 @@ from rich.table import Table
 from evaluation.evaluators.session import Stage
 from evaluation.metrics.ranking import adjusted_score
 from evaluation.results import RunResult
+from evaluation.suites.medheb.aggregation import ADJUSTED, CV
 from evaluation.types import AggregateValue, MetricValue, SuiteSpec, TaskFailure, TaskResult, TaskSpec
 
 MAIN_METRIC = "hit@1"
@@ -91,16 +92,24 @@ def task_table(suite: SuiteSpec, result: RunResult) -> Table:
 
 
 def aggregate_table(result: RunResult) -> Table:
-    """Means over tasks."""
+    """Means over tasks: scores in percent, beside each its score above chance; CV as a ratio."""
     table = Table(title="Means over tasks")
-    for heading in ("scope", "group", "metric"):
+    for heading in ("scope", "group"):
         table.add_column(heading, overflow="fold")
-    for heading in ("value", "95% interval", "tasks"):
+    for heading in ("Hit@1 %", "95% interval", "above chance %", "tasks"):
         table.add_column(heading, justify="right")
+    adjusted = {(value.scope, value.key): value.value for value in result.aggregates if value.metric == ADJUSTED}
     for value in result.aggregates:
-        shown = percent(value.value) if value.metric == MAIN_METRIC else f"{value.value:.2f}"
-        ends = interval(value) if value.metric == MAIN_METRIC else _plain_interval(value)
-        table.add_row(value.scope, value.key, value.metric, shown, ends, f"{value.n_tasks} of {value.n_expected}")
+        if value.metric == ADJUSTED:
+            continue
+        is_ratio = value.metric == CV
+        shown = f"{value.value:.2f}" if is_ratio else percent(value.value)
+        ends = _plain_interval(value) if is_ratio else interval(value)
+        above = adjusted.get((value.scope, value.key))
+        beside = "–" if is_ratio or above is None else percent(above)
+        coverage = f"{value.n_tasks} of {value.n_expected}"
+        group = "CV across families" if is_ratio else value.key
+        table.add_row(value.scope, group, shown, ends, beside, coverage)
     return table
 
 

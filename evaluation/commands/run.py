@@ -43,7 +43,7 @@ def run(
     """Evaluate a model on a suite. An interrupted run goes on where it ended when it is started again."""
     console = Console()
     declared = read_suite(suite)
-    specs = installed_tasks(suite, select_tasks(declared, tasks or []), console)
+    specs = installed_tasks(suite, declared, select_tasks(declared, tasks or []), console)
     chosen = find_model(model, revision=revision, adapter=adapter)
     embedder = chosen.load(device)
     location = StoreLocation(store, store_bytes) if store else None
@@ -73,7 +73,7 @@ def score(
     """Evaluate embeddings that were computed elsewhere; 'tasks --inputs' lists what to embed."""
     console = Console()
     declared = read_suite(suite)
-    specs = installed_tasks(suite, select_tasks(declared, tasks or []), console)
+    specs = installed_tasks(suite, declared, select_tasks(declared, tasks or []), console)
     given = read_embeddings(embeddings)
     evaluation = Evaluation(
         suite=declared,

@@ -12,6 +12,7 @@ value; MAP = sum of precision at each relevant rank up to k, divided by min(R, k
 """
 
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from evaluation.types import RankOutcomes
 CUTOFFS = (1, 5, 10)
 
 FloatVector = NDArray[np.float64]
+_Score = TypeVar("_Score", float, FloatVector)
 
 
 def metric_names() -> tuple[str, ...]:
@@ -105,8 +107,20 @@ def hit_at_1_bounds(outcomes: RankOutcomes) -> tuple[float, float]:
     return float(first.mean()), float((first & (outcomes.tied == 0)).mean())
 
 
-def adjusted_score(score: float, chance: float) -> float:
+def points_from_ties(outcomes: RankOutcomes) -> float:
+    """What a stable sort of lists that begin with the relevant candidate would add to the mean Hit@1, in [0, 1].
+
+    Such a sort, the released evaluation code's, gives every tie to the relevant candidate: the optimistic bound minus
+    the expected value.
+    """
+    optimistic, _ = hit_at_1_bounds(outcomes)
+    return optimistic - float(hit(outcomes, 1).mean())
+
+
+def adjusted_score(score: _Score, chance: float) -> _Score:
     """(score - chance) / (1 - chance): 0 for guessing, 1 for perfection, below 0 for worse than guessing.
+
+    `score` is one number or an array of them.
 
     Raises:
         ValueError: chance is 1, so nothing can be better.

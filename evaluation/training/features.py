@@ -71,7 +71,7 @@ def pair_features(pairs: Sequence[LoadedPair], towers: Towers) -> PairFeatures:
     image_rows = [file_rows[[files[file] for file in images]].mean(axis=0) for images in sets]
     return PairFeatures(
         images=np.stack(image_rows) if image_rows else np.zeros((0, file_rows.shape[1]), np.float32),
-        texts=towers.text_features(list(texts)),
+        texts=_text_rows(list(texts), towers),
         query=_parts([(pair.query, pair.instruction) for pair in pairs], sets, texts),
         positive=_parts([(pair.positive, "") for pair in pairs], sets, texts),
         groups=_codes((pair.source, pair.instruction) for pair in pairs),
@@ -111,3 +111,10 @@ def _image_rows(files: Sequence[Path], towers: Towers) -> FloatMatrix:
         decoded = [decode(EmbeddingInput(images=(file,))).images[0] for file in files[start : start + IMAGES_AT_ONCE]]
         rows.append(towers.image_features(decoded))
     return np.concatenate(rows) if rows else towers.image_features([])
+
+
+def _text_rows(texts: Sequence[str], towers: Towers) -> FloatMatrix:
+    """Texts of like length go together, so that little is padded."""
+    order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
+    rows = towers.text_features([texts[number] for number in order])
+    return rows[np.argsort(order)]

@@ -66,6 +66,7 @@ class Task(models.Model):
     notes = models.TextField(blank=True)
     spec_sha256 = models.CharField(max_length=64)
     is_installed = models.BooleanField(default=False, help_text="Whether the task's data lie on the workers.")
+    unavailable_reason = models.TextField(blank=True, help_text="Why no run includes the task, where that is known.")
     n_queries = models.PositiveIntegerField(null=True, help_text="Known once the data are installed.")
     chance = models.FloatField(null=True, help_text="Hit@1 of a random order, from the task's pools.")
 
@@ -91,6 +92,9 @@ class Task(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(is_installed=False) | Q(n_queries__isnull=False), name="task_installed_is_measured"
+            ),
+            models.CheckConstraint(
+                condition=Q(is_installed=False) | Q(unavailable_reason=""), name="task_installed_lacks_nothing"
             ),
         ]
         indexes = [models.Index(F("suite"), F("family"), name="task_suite_family")]

@@ -10,6 +10,7 @@ INTERVAL_BOTH_OR_NEITHER = Q(lower__isnull=True, upper__isnull=True) | Q(
     lower__isnull=False, upper__isnull=False, lower__lte=F("upper")
 )
 INFINITY = float("inf")
+ADJUSTED_METRIC = "adjusted_hit@1"
 
 
 class Score(models.Model):
@@ -39,7 +40,11 @@ class Score(models.Model):
 
 
 class AggregateScore(models.Model):
-    """A mean over the tasks of one group (or, with metric "cv", the spread across families) in one run."""
+    """A mean over the tasks of one group (or, with metric "cv", the spread across families) in one run.
+
+    A mean of scores is in [0, 1]; one of scores above chance, "adjusted_hit@1", is at most 1 and may be negative; a
+    spread is at least 0.
+    """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="aggregate_scores")
     scope = models.CharField(max_length=16, choices=AggregateScope)
@@ -60,8 +65,13 @@ class AggregateScore(models.Model):
                 condition=Q(scope=AggregateScope.OVERALL, key="") | (~Q(scope=AggregateScope.OVERALL) & ~Q(key="")),
                 name="aggregate_score_key_with_scope",
             ),
-            models.CheckConstraint(condition=Q(value__gte=0, value__lt=INFINITY), name="aggregate_score_value_finite"),
-            models.CheckConstraint(condition=Q(metric="cv") | Q(value__lte=1), name="aggregate_score_value_in_range"),
+            models.CheckConstraint(
+                condition=Q(value__gt=-INFINITY, value__lt=INFINITY), name="aggregate_score_value_finite"
+            ),
+            models.CheckConstraint(
+                condition=(Q(metric=ADJUSTED_METRIC) | Q(value__gte=0)) & (Q(metric="cv") | Q(value__lte=1)),
+                name="aggregate_score_value_in_range",
+            ),
             models.CheckConstraint(condition=INTERVAL_BOTH_OR_NEITHER, name="aggregate_score_interval"),
             models.CheckConstraint(
                 condition=Q(n_tasks__gte=1, n_tasks__lte=F("n_expected")), name="aggregate_score_coverage"

@@ -62,6 +62,17 @@ class Split(models.TextChoices):
     HELD_OUT = "held_out", "Held-out source"
 
 
+class ReleaseGroup(models.TextChoices):
+    """The groups over which the release's own report takes its means."""
+
+    IMAGE_2D = "2d", "2D"
+    VOLUME_3D = "3d", "3D"
+    TEXT = "txt", "TXT"
+    HELD_OUT = "ood", "OOD"
+    ALL = "all", "ALL"
+    ALL_WITH_HELD_OUT = "all_ood", "ALL+OOD"
+
+
 class PoolScope(models.TextChoices):
     """Whose candidates a query ranks."""
 
@@ -107,7 +118,10 @@ class AggregateScope(models.TextChoices):
     FAMILY = "family", "Family"
     DOMAIN = "domain", "Domain"
     EVIDENCE_FORM = "evidence_form", "Evidence form"
+    PAIRING_TYPE = "pairing_type", "Pairing type"
+    GRANULARITY = "granularity", "Granularity"
     SPLIT = "split", "Split"
+    RELEASE_GROUP = "release_group", "Group of the release"
 
 
 ACTIVE_RUN_STATES = (RunState.QUEUED, RunState.PREPARING, RunState.RUNNING, RunState.SCORING)

@@ -4,7 +4,16 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from leaderboard.models import AggregateScore, Run
-from leaderboard.models.vocabulary import AggregateScope, Domain, EvidenceForm, Family, Split
+from leaderboard.models.vocabulary import (
+    AggregateScope,
+    Domain,
+    EvidenceForm,
+    Family,
+    Granularity,
+    PairingType,
+    ReleaseGroup,
+    Split,
+)
 
 TITLES: dict[tuple[str, str], str] = {
     (scope, value): str(label)
@@ -12,7 +21,10 @@ TITLES: dict[tuple[str, str], str] = {
         (AggregateScope.FAMILY, Family),
         (AggregateScope.DOMAIN, Domain),
         (AggregateScope.EVIDENCE_FORM, EvidenceForm),
+        (AggregateScope.PAIRING_TYPE, PairingType),
+        (AggregateScope.GRANULARITY, Granularity),
         (AggregateScope.SPLIT, Split),
+        (AggregateScope.RELEASE_GROUP, ReleaseGroup),
     )
     for value, label in choices.choices
 }

@@ -11,7 +11,10 @@ from leaderboard.models import Suite, Task
 
 @dataclass(frozen=True, slots=True)
 class TaskDeclaration:
-    """A task as a suite declares it; `chance` and `n_queries` only where its data are installed."""
+    """A task as a suite declares it.
+
+    `chance` and `n_queries` are set where its data can be evaluated; where they cannot, `unavailable_reason` may say why.
+    """
 
     name: str
     title: str
@@ -33,6 +36,7 @@ class TaskDeclaration:
     spec_sha256: str
     n_queries: int | None = None
     chance: float | None = None
+    unavailable_reason: str = ""
 
 
 class SuiteChanged(ApplicationError):

@@ -167,7 +167,7 @@ def test_models_lists_every_family():
 def test_table_prints_families_best_first(tmp_path):
     paths = []
     for name, hits in (("weak", 1), ("strong", 8)):
-        aggregates = aggregate(SUITE, [scored("A", hits), scored("B", hits), scored("C", hits)])
+        aggregates = aggregate(SUITE, {task: scored(task, hits).outcomes for task in ("A", "B", "C")})
         result = run_result(aggregates=aggregates, model=replace(run_result().model, id=name))
         paths.append(tmp_path / f"{name}.json")
         write_result(paths[-1], result)

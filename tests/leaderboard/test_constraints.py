@@ -119,6 +119,7 @@ FORBIDDEN: dict[str, Callable[[], Any]] = {
     "task_chance_in_range": lambda: update(any_task(), chance=1.5),
     "task_chance_with_queries": lambda: update(any_task(), chance=None),
     "task_installed_is_measured": lambda: update(any_task(), n_queries=None, chance=None),
+    "task_installed_lacks_nothing": lambda: update(any_task(), unavailable_reason="its file is gone"),
     "embedding_model_repo_id_unique": lambda: [
         EmbeddingModel.objects.create(repo_id=name) for name in ("lab/Model", "LAB/model")
     ],
@@ -180,6 +181,25 @@ def test_a_forbidden_row_is_refused(name: str) -> None:
 def test_a_score_is_finite_and_in_range(value: float) -> None:
     with pytest.raises(IntegrityError, match="score_value_in_range"), transaction.atomic():
         any_score().update(value=value)
+
+
+@pytest.mark.parametrize(("metric", "value"), [("hit@1", -0.01), ("adjusted_hit@1", 1.01), ("cv", -0.01)])
+def test_a_mean_is_in_the_range_of_its_metric(metric: str, value: float) -> None:
+    aggregates = any_aggregate(scope="family")
+    with pytest.raises(IntegrityError, match="aggregate_score_value_in_range"), transaction.atomic():
+        aggregates.update(metric=metric, value=value)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("-inf")])
+def test_a_mean_is_finite(value: float) -> None:
+    with pytest.raises(IntegrityError, match="aggregate_score_value"), transaction.atomic():
+        any_aggregate(scope="overall", metric="hit@1").update(metric="adjusted_hit@1", value=value)
+
+
+def test_a_mean_above_chance_may_be_negative() -> None:
+    aggregates = any_aggregate(scope="overall", metric="hit@1")
+    aggregates.update(scope="pairing_type", key="image_text", metric="adjusted_hit@1", value=-0.4)
+    assert aggregates.model.objects.get(metric="adjusted_hit@1").value == -0.4
 
 
 def test_every_constraint_of_every_model_has_a_forbidden_row() -> None:

@@ -16,6 +16,8 @@ from leaderboard.models import vocabulary as board
         (board.PairingType, library.PairingType),
         (board.Granularity, library.Granularity),
         (board.Split, library.Split),
+        (board.ReleaseGroup, library.ReleaseGroup),
+        (board.AggregateScope, library.AggregateScope),
         (board.PoolScope, library.PoolScope),
         (board.ErrorKind, errors.ErrorKind),
     ],

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from evaluation.errors import ErrorKind, EvaluationError, ModelInvalid, ModelUnsafe, ModelUnsupported
+from evaluation.hub.errors import DownloadFailed, HubUnavailable, RepositoryGated, RevisionMissing
 from tests.workers.hub_helpers import CLIP_CONFIG, RequestLog, clip_files, weights, write_repository
 from workers.hub import HuggingFaceHub
-from workers.hub.errors import DownloadFailed, HubUnavailable, ModelTooLarge, RepositoryGated, RevisionMissing
+from workers.hub.errors import ModelTooLarge
 from workers.local_hub.server import LocalHub
 
 UNWANTED = {

@@ -32,7 +32,7 @@ WORKER = [
     "--loglevel",
     "info",
 ]
-BEAT = ["-m", "celery", "-A", "workers.celery", "beat"]
+BEAT = ["-m", "celery", "-A", "workers.celery", "beat", "--scheduler", "celery.beat.Scheduler"]
 
 
 @pytest.fixture(scope="module")
@@ -86,24 +86,23 @@ def outcomes_of(run: Run) -> dict[str, bytes]:
 
 
 def wait_until_succeeded(worker: WatchedProcess, run: Run) -> None:
-    worker.wait_for(f"run {run.pk}: succeeded")
+    worker.wait_for(f"run {run.pk}: succeeded", seconds=120)
     run.refresh_from_db()
     assert run.state == RunState.SUCCEEDED
 
 
 @pytest.mark.timeout(240)
-def test_a_killed_worker_leaves_the_same_scores(environment: dict[str, str], tmp_path: Path) -> None:
+def test_a_killed_worker_leaves_the_same_scores(environment: dict[str, str]) -> None:
     sync_catalogue()
     undisturbed = submit("demo/clip-tiny")
     with watched(WORKER, environment) as worker:
         wait_until_succeeded(worker, undisturbed)
 
     disturbed = run_rerun(run_id=undisturbed.pk, actor=make_user(is_staff=True))
-    beat = [*BEAT, "--schedule", str(tmp_path / "schedule")]
-    with watched(beat, environment):
+    with watched(BEAT, environment):
         for _ in range(2):
             with watched(WORKER, environment) as worker:
-                worker.wait_for(": stored")
+                worker.wait_for(": stored", seconds=120)
                 worker.kill()
         with watched(WORKER, environment) as worker:
             wait_until_succeeded(worker, disturbed)

@@ -10,8 +10,9 @@ from huggingface_hub.errors import LocalEntryNotFoundError
 
 from evaluation.embedders.registry import check_adapter_safety, check_folder_safety
 from evaluation.errors import ErrorKind, ModelUnsafe
-from workers.hub.client import HubClient, translate
-from workers.hub.errors import DownloadFailed, RevisionMissing
+from evaluation.hub.connection import translate
+from evaluation.hub.errors import DownloadFailed, RevisionMissing
+from workers.hub.client import HubClient
 from workers.hub.inspection import Inspection, inspect_adapter, inspect_model
 
 

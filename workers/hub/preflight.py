@@ -10,9 +10,10 @@ from huggingface_hub.errors import HFValidationError
 from huggingface_hub.utils import validate_repo_id
 
 from evaluation.errors import ErrorKind, EvaluationError
+from evaluation.hub.errors import HubUnavailable, RevisionMissing
 from leaderboard.ports import PreflightProblem, PreflightReport
 from workers.hub.client import HubClient
-from workers.hub.errors import CheckFailed, HubUnavailable, RevisionMissing
+from workers.hub.errors import CheckFailed
 from workers.hub.inspection import Inspection, base_problems, inspect_adapter, inspect_model
 
 logger = logging.getLogger(__name__)

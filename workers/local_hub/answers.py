@@ -28,6 +28,28 @@ def model_info(
     card = _card(revision)
     config = _config(revision)
     info = {
+        **_common_info(repository, revision, card, with_blobs=with_blobs),
+        "config": {key: config[key] for key in ("architectures", "model_type") if key in config},
+        "safetensors": _safetensors(revision),
+    }
+    return _expanded(info, expand)
+
+
+def dataset_info(
+    repository: Repository, revision: Revision, *, with_blobs: bool = False, expand: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The answer to `/api/datasets/<id>`, as `model_info` is to a model's."""
+    return _expanded(_common_info(repository, revision, _card(revision), with_blobs=with_blobs), expand)
+
+
+def _expanded(info: dict[str, Any], expand: Sequence[str]) -> dict[str, Any]:
+    return {"id": info["id"], **{key: info[key] for key in expand if key in info}} if expand else info
+
+
+def _common_info(
+    repository: Repository, revision: Revision, card: dict[str, Any] | None, *, with_blobs: bool
+) -> dict[str, Any]:
+    return {
         "id": repository.repo_id,
         "author": repository.repo_id.partition("/")[0],
         "sha": revision.commit,
@@ -39,13 +61,8 @@ def model_info(
         "likes": 0,
         "tags": _tags(card),
         "cardData": card,
-        "config": {key: config[key] for key in ("architectures", "model_type") if key in config},
-        "safetensors": _safetensors(revision),
         "siblings": [_sibling(file, with_blobs=with_blobs) for file in revision.files.values()],
     }
-    if expand:
-        return {"id": info["id"], **{key: info[key] for key in expand if key in info}}
-    return info
 
 
 def tree(revision: Revision, folder: str, *, recursive: bool) -> list[dict[str, Any]] | None:

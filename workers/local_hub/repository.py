@@ -13,8 +13,11 @@ from pathlib import Path
 SETTINGS_NAME = ".hub.json"
 REVISIONS_NAME = ".revisions"
 MAIN = "main"
+DATASETS_NAME = "datasets"  # where data sets lie below a root, as in the addresses of a hub; no owner's name
 LARGE_FILE_BYTES = 10_000_000
-LARGE_FILE_SUFFIXES = frozenset({".safetensors", ".bin", ".pt", ".pth", ".pkl", ".ckpt", ".onnx", ".h5", ".msgpack"})
+_WEIGHT_SUFFIXES = frozenset({".safetensors", ".bin", ".pt", ".pth", ".pkl", ".ckpt", ".onnx", ".h5", ".msgpack"})
+_ARCHIVE_SUFFIXES = frozenset({".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz"})
+LARGE_FILE_SUFFIXES = _WEIGHT_SUFFIXES | _ARCHIVE_SUFFIXES
 
 _SEGMENT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -106,21 +109,25 @@ class Repository:
 
 
 class RepositoryStore:
-    """Reads repositories below a root. A file is hashed once; it is hashed again when its size or time changes."""
+    """Reads repositories below a root. A file is hashed once; it is hashed again when its size or time changes.
 
-    def __init__(self, root: Path) -> None:
+    A folder called `reserved` at the top of the root is no owner.
+    """
+
+    def __init__(self, root: Path, *, reserved: str = "") -> None:
         self.root = root
+        self._reserved = reserved
         self._hashes: dict[tuple[Path, int, int], tuple[str, str]] = {}
         self._lock = threading.Lock()
 
     def repo_ids(self) -> list[str]:
         """The ids of all repositories, sorted."""
         found = [f"{folder.parent.name}/{folder.name}" for folder in self.root.glob("*/*") if folder.is_dir()]
-        return sorted(repo_id for repo_id in found if _is_repo_id(repo_id))
+        return sorted(repo_id for repo_id in found if self._is_repo_id(repo_id))
 
     def find(self, repo_id: str) -> Repository | None:
         """The repository, or None where there is none of that id."""
-        if not _is_repo_id(repo_id):
+        if not self._is_repo_id(repo_id):
             return None
         folder = self.root / repo_id
         if not folder.is_dir():
@@ -136,6 +143,10 @@ class RepositoryStore:
             return repository.main
         folder = repository.older.get(name)
         return None if folder is None else self._revision(folder, commit=name)
+
+    def _is_repo_id(self, repo_id: str) -> bool:
+        owner, separator, name = repo_id.partition("/")
+        return bool(separator and owner != self._reserved and _SEGMENT.fullmatch(owner) and _SEGMENT.fullmatch(name))
 
     def _revision(self, folder: Path, *, commit: str = "") -> Revision:
         files = [self._hub_file(source, path) for path, source in sorted(_served_files(folder))]
@@ -154,11 +165,6 @@ class RepositoryStore:
             if key not in self._hashes:
                 self._hashes[key] = _hash_file(source, status.st_size)
             return status.st_size, *self._hashes[key]
-
-
-def _is_repo_id(repo_id: str) -> bool:
-    owner, separator, name = repo_id.partition("/")
-    return bool(separator and _SEGMENT.fullmatch(owner) and _SEGMENT.fullmatch(name))
 
 
 def _served_files(folder: Path) -> Iterator[tuple[str, Path]]:

@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
 from workers.local_hub import answers
 from workers.local_hub.repository import (
+    DATASETS_NAME,
     MAIN,
     HubFile,
     Repository,
@@ -29,8 +30,10 @@ LOOPBACK = "127.0.0.1"
 PAGE_SIZE = 1000
 MAX_BODY_BYTES = 1_000_000
 
-_API = re.compile(r"/api/models/(?P<repo>[^/]+/[^/]+)(?:/(?P<verb>revision|tree|paths-info)/(?P<rest>.+))?")
-_RESOLVE = re.compile(r"/(?P<repo>[^/]+/[^/]+)/resolve/(?P<revision>[^/]+)/(?P<path>.+)")
+_API = re.compile(
+    r"/api/(?P<kind>models|datasets)/(?P<repo>[^/]+/[^/]+)(?:/(?P<verb>revision|tree|paths-info)/(?P<rest>.+))?"
+)
+_RESOLVE = re.compile(r"/(?P<kind>datasets/)?(?P<repo>[^/]+/[^/]+)/resolve/(?P<revision>[^/]+)/(?P<path>.+)")
 _RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
@@ -52,7 +55,8 @@ class LocalHub(ThreadingHTTPServer):
 
     def __init__(self, root: Path, *, host: str = LOOPBACK, port: int = 0) -> None:
         super().__init__((host, port), _Handler)
-        self.store = RepositoryStore(root)
+        self.models = RepositoryStore(root, reserved=DATASETS_NAME)
+        self.datasets = RepositoryStore(root / DATASETS_NAME)
 
     @property
     def endpoint(self) -> str:
@@ -119,21 +123,23 @@ class _Handler(BaseHTTPRequestHandler):
         if url.path == "/api/models":
             self._send_json([{"id": repo_id} for repo_id in self._public_ids()])
         elif match := _RESOLVE.fullmatch(url.path):
-            repository = self._repository(unquote(match["repo"]))
+            store = self.server.datasets if match["kind"] else self.server.models
+            repository = self._repository(store, unquote(match["repo"]))
             self._check_gate(repository)
-            revision = self._revision(repository, unquote(match["revision"]))
+            revision = self._revision(store, repository, unquote(match["revision"]))
             self._send_file(revision, unquote(match["path"]))
         elif match := _API.fullmatch(url.path):
-            repository = self._repository(unquote(match["repo"]))
-            self._route_api(repository, match["verb"] or "", match["rest"] or MAIN, query=query, body=body)
+            self._route_api(match, query=query, body=body)
         else:
-            raise HubError(HTTPStatus.NOT_FOUND, "", "This hub serves repositories of models only")
+            raise HubError(HTTPStatus.NOT_FOUND, "", "This hub serves repositories of models and data sets only")
 
-    def _route_api(
-        self, repository: Repository, verb: str, rest: str, *, query: Mapping[str, list[str]], body: bytes
-    ) -> None:
-        name, _, folder = rest.partition("/")
-        revision = self._revision(repository, unquote(name))
+    def _route_api(self, match: re.Match[str], *, query: Mapping[str, list[str]], body: bytes) -> None:
+        is_dataset = match["kind"] == DATASETS_NAME
+        store = self.server.datasets if is_dataset else self.server.models
+        repository = self._repository(store, unquote(match["repo"]))
+        verb = match["verb"] or ""
+        name, _, folder = (match["rest"] or MAIN).partition("/")
+        revision = self._revision(store, repository, unquote(name))
         if verb == "tree":
             self._send_tree(revision, unquote(folder), query=query)
         elif folder:
@@ -144,18 +150,19 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             with_blobs = _is_true(query, "blobs")
             expand = query.get("expand", [])
-            self._send_json(answers.model_info(repository, revision, with_blobs=with_blobs, expand=expand))
+            answer = answers.dataset_info if is_dataset else answers.model_info
+            self._send_json(answer(repository, revision, with_blobs=with_blobs, expand=expand))
 
     def _token(self) -> str:
         scheme, _, token = self.headers.get("Authorization", "").partition(" ")
         return token if scheme.lower() == "bearer" else ""
 
     def _public_ids(self) -> list[str]:
-        store = self.server.store
+        store = self.server.models
         return [repo_id for repo_id in store.repo_ids() if not RepositorySettings.read(store.root / repo_id).private]
 
-    def _repository(self, repo_id: str) -> Repository:
-        repository = self.server.store.find(repo_id)
+    def _repository(self, store: RepositoryStore, repo_id: str) -> Repository:
+        repository = store.find(repo_id)
         if repository is None:
             raise HubError(HTTPStatus.NOT_FOUND, "RepoNotFound", "Repository not found")
         if repository.settings.private and self._token() not in repository.settings.readers:
@@ -168,11 +175,11 @@ class _Handler(BaseHTTPRequestHandler):
         if not repository.settings.gated or self._token() in repository.settings.readers:
             return
         status = HTTPStatus.FORBIDDEN if self._token() else HTTPStatus.UNAUTHORIZED
-        message = f"Access to model {repository.repo_id} is restricted and its owner has not let you in"
+        message = f"Access to {repository.repo_id} is restricted and its owner has not let you in"
         raise HubError(status, "GatedRepo", message)
 
-    def _revision(self, repository: Repository, name: str) -> Revision:
-        revision = self.server.store.revision(repository, name)
+    def _revision(self, store: RepositoryStore, repository: Repository, name: str) -> Revision:
+        revision = store.revision(repository, name)
         if revision is None:
             raise HubError(HTTPStatus.NOT_FOUND, "RevisionNotFound", f"Invalid rev id: {name}")
         return revision

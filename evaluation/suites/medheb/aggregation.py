@@ -1,105 +1,90 @@
-"""Means over tasks: overall, by family, domain, evidence form and split, with intervals.
+"""Means over tasks for every grouping, with intervals.
 
 The overall score is the mean of the family means, so a family counts the same however many tasks it has; the other
 groups are plain means over their tasks. CV is the population standard deviation of the family means over their mean.
-Intervals are percentiles of a bootstrap that resamples the queries inside each task.
+An adjusted mean is the mean of the tasks' scores above chance, (hit - chance) / (1 - chance), each with the chance
+level of its own pools. Intervals are percentiles of a bootstrap that resamples the queries inside each task.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from enum import StrEnum
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
-from evaluation.metrics.ranking import hit
-from evaluation.statistics.bootstrap import bootstrap_means, percentile_interval
-from evaluation.types import AggregateValue, RankOutcomes, SuiteSpec, TaskSpec
+from evaluation.metrics.ranking import adjusted_score, chance_level, hit
+from evaluation.statistics.bootstrap import FloatArray, replicates
+from evaluation.statistics.intervals import estimate
+from evaluation.suites.medheb.analyses import coefficient_of_variation, overall_score
+from evaluation.suites.medheb.groupings import family_groups, suite_groups
+from evaluation.types import AggregateValue, RankOutcomes, SuiteSpec
+from evaluation.vocabulary import AggregateScope
 
 HIT = "hit@1"
+ADJUSTED = "adjusted_hit@1"
 CV = "cv"
-OVERALL = "overall"
+OVERALL = AggregateScope.OVERALL.value
 
-FloatArray = NDArray[np.float64]
-
-_SCOPES: Mapping[str, Callable[[TaskSpec], StrEnum]] = {
-    "family": lambda spec: spec.family,
-    "domain": lambda spec: spec.domain,
-    "evidence_form": lambda spec: spec.evidence_form,
-    "split": lambda spec: spec.split,
-}
+_Replicates = Mapping[str, FloatArray]
 
 
 def aggregate(suite: SuiteSpec, outcomes: Mapping[str, RankOutcomes]) -> tuple[AggregateValue, ...]:
     """All aggregates of a run, from the outcomes of its scored tasks by name; empty groups are left out.
 
-    CV is left out with fewer than two families, or where no family has any hit.
+    CV is left out with fewer than two families, or where no family has any hit; adjusted means of a group are left out
+    where one of its tasks has nothing but relevant candidates, so that nothing can be better than chance.
     """
-    scores = {name: _Score(name, found) for name, found in outcomes.items()}
-    specs = [spec for spec in suite.tasks if spec.name in scores]
-    if not specs:
+    names = [spec.name for spec in suite.tasks if spec.name in outcomes]
+    if not names:
         return ()
-    groups = [
-        value for scope, key_of in _SCOPES.items() for value in _group_values(scope, key_of, suite, specs, scores)
-    ]
-    return (*_overall_values(suite, specs, scores), *groups)
+    hits = {name: replicates(hit(outcomes[name], 1)[np.newaxis], stratum=name)[0] for name in names}
+    chances = {name: chance_level(outcomes[name]) for name in names}
+    adjusted = {name: adjusted_score(hits[name], chances[name]) for name in names if chances[name] < 1}
+    return (*_overall_values(suite, hits, adjusted), *_group_values(suite, hits, adjusted))
 
 
-class _Score:
-    """Mean Hit@1 of a task: `values[0]`, followed by the means of its resamples."""
-
-    def __init__(self, task: str, outcomes: RankOutcomes) -> None:
-        hits = hit(outcomes, 1)
-        self.values = np.concatenate([[hits.mean()], bootstrap_means(hits[np.newaxis], stratum=task)[0]])
-
-
-def _group_values(
-    scope: str,
-    key_of: Callable[[TaskSpec], StrEnum],
-    suite: SuiteSpec,
-    specs: Sequence[TaskSpec],
-    scores: Mapping[str, _Score],
-) -> Iterator[AggregateValue]:
-    for key, members in _members(key_of, specs).items():
-        expected = sum(key_of(spec) == key for spec in suite.tasks)
-        yield _value(scope, key, HIT, _mean(members, scores), n_tasks=len(members), n_expected=expected)
-
-
-def _overall_values(
-    suite: SuiteSpec, specs: Sequence[TaskSpec], scores: Mapping[str, _Score]
-) -> Iterator[AggregateValue]:
-    families = np.stack([_mean(members, scores) for members in _members(_SCOPES["family"], specs).values()])
-    counts = {"n_tasks": len(specs), "n_expected": len(suite.tasks)}
-    mean = families.mean(axis=0)
-    yield _value(OVERALL, OVERALL, HIT, mean, **counts)
-    if len(families) > 1 and mean[0] > 0:
-        # A resample without any hit has no CV; the interval is then unknown.
-        spread = np.divide(families.std(axis=0), mean, out=np.full_like(mean, np.nan), where=mean > 0)
+def _overall_values(suite: SuiteSpec, hits: _Replicates, adjusted: _Replicates) -> Iterator[AggregateValue]:
+    counts = {"n_tasks": len(hits), "n_expected": len(suite.tasks)}
+    families = _family_means(suite, hits)
+    yield _value(OVERALL, OVERALL, HIT, overall_score(families), **counts)
+    if len(adjusted) == len(hits):
+        yield _value(OVERALL, OVERALL, ADJUSTED, overall_score(_family_means(suite, adjusted)), **counts)
+    spread = coefficient_of_variation(families)
+    if np.isfinite(spread.iloc[0]):
         yield _value(OVERALL, OVERALL, CV, spread, **counts)
 
 
-def _members(key_of: Callable[[TaskSpec], StrEnum], specs: Sequence[TaskSpec]) -> dict[StrEnum, list[TaskSpec]]:
-    """Tasks by key, in the order of the key's closed list."""
-    found = {key_of(spec) for spec in specs}
-    ordered = [key for key in type(next(iter(found))) if key in found]
-    return {key: [spec for spec in specs if key_of(spec) == key] for key in ordered}
+def _group_values(suite: SuiteSpec, hits: _Replicates, adjusted: _Replicates) -> Iterator[AggregateValue]:
+    for group in suite_groups(suite):
+        scored = [name for name in group.tasks if name in hits]
+        if not scored:
+            continue
+        counts = {"n_tasks": len(scored), "n_expected": len(group.tasks)}
+        yield _value(group.scope, group.key, HIT, _mean(scored, hits), **counts)
+        if all(name in adjusted for name in scored):
+            yield _value(group.scope, group.key, ADJUSTED, _mean(scored, adjusted), **counts)
 
 
-def _mean(members: Sequence[TaskSpec], scores: Mapping[str, _Score]) -> FloatArray:
-    mean: FloatArray = np.mean([scores[spec.name].values for spec in members], axis=0)
+def _family_means(suite: SuiteSpec, values: _Replicates) -> pd.DataFrame:
+    scored = ([name for name in group.tasks if name in values] for group in family_groups(suite))
+    return pd.DataFrame(np.stack([_mean(names, values) for names in scored if names]))
+
+
+def _mean(names: Sequence[str], values: _Replicates) -> FloatArray:
+    mean: FloatArray = np.mean([values[name] for name in names], axis=0)
     return mean
 
 
-def _value(scope: str, key: str, metric: str, values: FloatArray, *, n_tasks: int, n_expected: int) -> AggregateValue:
-    value = float(values[0])
-    lower, upper = (float(end) for end in percentile_interval(values[1:]))
-    known = bool(np.isfinite(values).all())
+def _value(
+    scope: str, key: str, metric: str, values: FloatArray | pd.Series, *, n_tasks: int, n_expected: int
+) -> AggregateValue:
+    found = estimate(np.asarray(values))
     return AggregateValue(
-        scope=scope,
-        key=str(key),
+        scope=str(scope),
+        key=key,
         metric=metric,
-        value=value,
-        lower=min(lower, value) if known else None,
-        upper=max(upper, value) if known else None,
+        value=found.value,
+        lower=found.lower,
+        upper=found.upper,
         n_tasks=n_tasks,
         n_expected=n_expected,
     )

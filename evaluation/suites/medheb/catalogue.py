@@ -9,6 +9,7 @@ records of the release and not here.
 
 import csv
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -60,6 +61,33 @@ _CHECKED_BASES = frozenset(
         "mteb task metadata",
     }
 )
+
+
+@dataclass(frozen=True, slots=True)
+class DataSource:
+    """Where the data of a task come from. `access` is how: `open`, or by whose leave; `origin` is where to ask."""
+
+    name: str
+    access: str
+    origin: str
+
+    @property
+    def is_restricted(self) -> bool:
+        """Whether somebody has to grant access first."""
+        return not self.access.startswith("open")
+
+
+def data_sources(spec: TaskSpec) -> tuple[DataSource, ...]:
+    """The sources of a task's data, as far as they are in the table of data sets."""
+    return tuple(_sources_by_name()[name] for name in spec.datasets if name in _sources_by_name())
+
+
+@cache
+def _sources_by_name() -> Mapping[str, DataSource]:
+    return {
+        row["name_in_source"]: DataSource(row["name_in_source"], row["access_class"], row["origin"])
+        for row in dataset_rows()
+    }
 
 
 @cache

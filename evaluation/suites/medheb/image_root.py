@@ -1,6 +1,7 @@
 """Turns the image paths of records into files, and refuses every path that leaves the task's image root."""
 
 import os
+import stat
 from pathlib import Path, PurePosixPath
 
 from evaluation.errors import DataMissing, RecordInvalid
@@ -38,6 +39,23 @@ class ImageRoot:
             raise DataMissing(f"{where}: {path} does not exist. Put the image there; see the task's source.") from error
         except OSError as error:
             raise RecordInvalid(f"{where}: {path} cannot be opened: {error.strerror}.") from error
-        if os.path.commonpath([real, self._real_folder]) != self._real_folder:
+        except ValueError as error:
+            raise RecordInvalid(f"{where}: {relative!r} is no path that a file could have.") from error
+        if not self._holds(real):
             raise RecordInvalid(f"{where}: {relative!r} leads out of the image root {self._folder} through a link.")
+        self._check_kind(path, real, where=where)
         return path
+
+    def _holds(self, real: str) -> bool:
+        return os.path.commonpath([real, self._real_folder]) == self._real_folder
+
+    def _check_kind(self, path: Path, real: str, *, where: str) -> None:
+        """Refuse what would never end when it is read, such as a pipe, and a series with a file from elsewhere."""
+        mode = os.stat(real).st_mode  # noqa: PTH116 - called for every image; a Path costs more than the question
+        if stat.S_ISDIR(mode):
+            with os.scandir(real) as entries:
+                for entry in entries:
+                    if entry.is_symlink() and not self._holds(os.path.realpath(entry.path)):
+                        raise RecordInvalid(f"{where}: {path / entry.name} leads out of the image root through a link.")
+        elif not stat.S_ISREG(mode):
+            raise RecordInvalid(f"{where}: {path} is neither a file nor a folder. Put the image there.")

@@ -6,11 +6,18 @@ catalogue says what its tasks are.
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from evaluation.errors import DataMissing, InputUnreadable, RecordInvalid, SuiteInvalid, TaskUnknown
+from evaluation.errors import (
+    DataMissing,
+    EvaluationError,
+    InputUnreadable,
+    RecordInvalid,
+    SuiteInvalid,
+    TaskUnknown,
+)
 from evaluation.hashing import FileHashes, content_key
 from evaluation.inputs import EmbeddingInput
 from evaluation.manifest import MANIFEST_NAME, read_json, read_manifest
@@ -77,17 +84,53 @@ def load_task(folder: Path, spec: TaskSpec, *, hashes: FileHashes | None = None)
         RecordInvalid: a record breaks the format; the message has the record's number, from 0.
         InputUnreadable: an image cannot be read.
     """
+    return survey_task(folder, spec, hashes=hashes or FileHashes(), check=_accept, report=_refuse)
+
+
+def survey_task(
+    folder: Path,
+    spec: TaskSpec,
+    *,
+    hashes: FileHashes,
+    check: Callable[[EmbeddingInput], None],
+    report: Callable[[int, EvaluationError], None],
+) -> RetrievalTask:
+    """Read a task as `load_task` does, but hand each broken record to `report` and go on with the next.
+
+    `check` may refuse an input by raising `InputUnreadable`. If `report` was called, the task that is returned lacks
+    records and must not be evaluated.
+
+    Raises:
+        DataMissing: the task file is not installed.
+        SuiteInvalid: the task file is not a JSON list of records.
+    """
     path = folder / spec.data_path
-    records = _read_records(path)
     root = ImageRoot(folder / spec.image_root)
-    builder = _Builder(hashes or FileHashes())
-    for number, record in enumerate(records):
+    builder = _Builder(hashes, check)
+    for number, record in enumerate(read_records(path)):
         where = f"{path}: record {number}"
-        builder.add(parse_record(record, spec.parser, root, where=where), where=where)
-    return builder.task(spec, where=str(path))
+        try:
+            builder.add(number, parse_record(record, spec.parser, root, where=where), where=where)
+        except EvaluationError as error:
+            report(number, error)
+    return builder.task(spec, where=str(path), report=report)
 
 
-def _read_records(path: Path) -> list[object]:
+def _accept(_source: EmbeddingInput) -> None:
+    """Loading leaves it to the embedding to decode an input."""
+
+
+def _refuse(_record: int, error: EvaluationError) -> None:
+    raise error
+
+
+def read_records(path: Path) -> list[object]:
+    """The records of a task file as they stand.
+
+    Raises:
+        DataMissing: there is no such file.
+        SuiteInvalid: it is not a JSON list, or an empty one.
+    """
     if not path.is_file():
         raise DataMissing(f"{path} does not exist. Install the task's file there.")
     records = read_json(path)
@@ -101,37 +144,42 @@ def _read_records(path: Path) -> list[object]:
 class _Builder:
     """Collects records into numbered distinct inputs."""
 
-    def __init__(self, hashes: FileHashes) -> None:
+    def __init__(self, hashes: FileHashes, check: Callable[[EmbeddingInput], None]) -> None:
         self._hashes = hashes
+        self._check = check
         self._numbers: dict[str, int] = {}
         self._inputs: list[EmbeddingInput] = []
+        self._records: list[int] = []
         self._queries: list[tuple[int, tuple[str, ...]]] = []
         self._pools: list[tuple[int, ...]] = []
 
-    def add(self, record: ParsedRecord, *, where: str) -> None:
+    def add(self, number: int, record: ParsedRecord, *, where: str) -> None:
         try:
+            for source in (record.query, *record.candidates):
+                self._check(source)
             query = self._number(record.query)
             own_copies = tuple(content_key(copy, self._hashes) for copy in _own_copies(record.query))
             pool = tuple(dict.fromkeys(self._number(candidate) for candidate in record.candidates))
         except InputUnreadable as error:
             raise type(error)(f"{where}: {error.message}") from error
+        self._records.append(number)
         self._queries.append((query, own_copies))
         self._pools.append(pool)
 
-    def task(self, spec: TaskSpec, *, where: str) -> RetrievalTask:
+    def task(self, spec: TaskSpec, *, where: str, report: Callable[[int, EvaluationError], None]) -> RetrievalTask:
         everything = tuple(dict.fromkeys(number for pool in self._pools for number in pool))
         everything_set = frozenset(everything)
         queries = []
-        for record, ((query, own_copies), own_pool) in enumerate(zip(self._queries, self._pools, strict=True)):
+        for record, (query, own_copies), own_pool in zip(self._records, self._queries, self._pools, strict=True):
             pool = everything if spec.pool is PoolScope.GLOBAL else own_pool
             members = everything_set if spec.pool is PoolScope.GLOBAL else frozenset(own_pool)
             relevant = own_pool[0]
             excluded = self._excluded(own_copies, members=members, relevant=relevant)
             if len(pool) - (excluded is not None) < _SMALLEST_POOL:
-                raise RecordInvalid(
-                    f"{where}: record {record}: every candidate equals the relevant one or the query, "
-                    "so there is nothing to rank. Give it other candidates or remove the record."
-                )
+                problem = "every candidate equals the relevant one or the query, so there is nothing to rank"
+                advice = "Give it other candidates or remove the record"
+                report(record, RecordInvalid(f"{where}: record {record}: {problem}. {advice}."))
+                continue
             queries.append(
                 RetrievalQuery(record=record, query=query, pool=pool, relevant=frozenset({relevant}), excluded=excluded)
             )

@@ -6,7 +6,7 @@ volume, `image` makes it images; where it is absent, volume parsers read volumes
 business and are ignored. The relevant candidate stands first.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
@@ -16,6 +16,9 @@ from evaluation.errors import RecordInvalid
 from evaluation.inputs import EmbeddingInput
 from evaluation.suites.medheb.image_root import ImageRoot
 from evaluation.vocabulary import Parser
+
+MAX_TEXT_CHARACTERS = 1_000_000
+"""The longest text of a record; a report has some thousands."""
 
 _VOLUME_FILE_SUFFIXES = (".nii", ".nii.gz", ".dcm")
 
@@ -37,6 +40,8 @@ _SIDES: Mapping[Parser, tuple[_Side, _Side]] = {
     Parser.VOLUME_T2I: (_Side.TEXT, _Side.VOLUME),
     Parser.VOLUME_I2I: (_Side.VOLUME, _Side.VOLUME),
 }
+_SHOWN_CHARACTERS = 200
+_LONGEST_PATH = 4096
 _GROUPING_PARSERS = frozenset({Parser.IMAGE_I2I, Parser.IMAGE_I2I_VG})
 
 
@@ -46,6 +51,21 @@ class ParsedRecord:
 
     query: EmbeddingInput
     candidates: tuple[EmbeddingInput, ...]
+
+
+def named_files(record: Any) -> Iterator[str]:
+    """All paths that a record names, whatever else is right or wrong with it."""
+    if isinstance(record, dict):
+        yield from _texts_within(record.get("qry_img_path"))
+        yield from _texts_within(record.get("tgt_img_path"))
+
+
+def _texts_within(value: Any) -> Iterator[str]:
+    if isinstance(value, str) and value.strip():
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts_within(item)
 
 
 def parse_record(record: Any, parser: Parser, root: ImageRoot, *, where: str) -> ParsedRecord:
@@ -86,13 +106,15 @@ class _Fields:
         return self.checked_text(field, self.record[field])
 
     def checked_text(self, field: str, value: Any) -> str:
-        """A text that can be written as UTF-8; a text of white space only counts as none."""
+        """A text of bounded length that can be written as UTF-8; a text of white space only counts as none."""
         if not isinstance(value, str):
             raise self.error(field, f"is {type(value).__name__}, a text is expected")
         try:
             value.encode("utf-8")
         except UnicodeEncodeError as error:
             raise self.error(field, "has a lone surrogate, which no text encoding can write") from error
+        if len(value) > MAX_TEXT_CHARACTERS:
+            raise self.error(field, f"has {len(value):,} characters; at most {MAX_TEXT_CHARACTERS:,} are read")
         return value if value.strip() else ""
 
     def listed(self, field: str) -> list[Any]:
@@ -118,7 +140,9 @@ class _Fields:
 
     def _file(self, field: str, path: Any) -> Path:
         if not isinstance(path, str) or not path.strip():
-            raise self.error(field, f"has {path!r} where a path is expected")
+            raise self.error(field, f"has {repr(path)[:_SHOWN_CHARACTERS]} where a path is expected")
+        if len(path) > _LONGEST_PATH:
+            raise self.error(field, f"has a text of {len(path):,} characters where a path is expected")
         self.checked_text(field, path)
         return self.root.file(path, where=f"{self.where}: {field}")
 
@@ -128,7 +152,8 @@ class _Fields:
         if modality is None:
             return side is _Side.VOLUME
         if modality not in ("video", "image"):
-            raise self.error(field, f"is {modality!r}; 'video' or 'image' is expected")
+            shown = repr(modality)[:_SHOWN_CHARACTERS]
+            raise self.error(field, f"is {shown}; 'video' or 'image' is expected")
         if modality == "video" and side is _Side.IMAGE:
             raise self.error(field, "is 'video', but the task's parser reads images")
         return bool(modality == "video")
@@ -189,7 +214,7 @@ def _image_candidates(fields: _Fields, side: _Side) -> tuple[EmbeddingInput, ...
     is_volume = fields.is_volume("tgt_modality", side)
     images = _listed_images(fields)
     captions = fields.texts("tgt_text")
-    if not any(captions):
+    if captions in ([], [""]):  # the one empty text stands for no captions at all
         captions = [""] * len(images)
     if len(captions) != len(images):
         raise fields.error("tgt_text", f"has {len(captions)} captions for {len(images)} candidates")

@@ -26,7 +26,7 @@ NOTES = (
     "Musculoskeletal is thin: questions on bones in VQA-RAD, and bone tumour histology counted by its organ.",
     "Abdominal is thin: VQA-RAD questions and colonoscopy regions; no label task and no 3D volume.",
     "Neuro has one 3D source (hippocampus) and VQA-RAD questions on the head.",
-    "3D volumes come from the hippocampus set only; its tasks are derived from label volumes.",
+    "3D volumes come from the hippocampus set only; its tasks are derived from label volumes, and it is held out.",
     "X-ray to CT bridging has 11 patients: enough to run the path, not for claims.",
     "Descriptions of NIH films and of HAM10000 images are composed from table fields; they are no radiologist's reports.",
     "Breast images count as thoracic.",
@@ -52,7 +52,6 @@ def _draw(writer: ImageWriter, raw: Path) -> SuiteDraft:
     described, described_pairs = description_tasks(writer, raw, parts[skin.HAM.dataset])
     regions, region_pairs = region_tasks(writer, raw)
     texts, text_pairs = text_tasks(raw)
-    volumes, volume_pairs = volume_tasks(writer, raw)
     return SuiteDraft(
         slug="medheb-mini",
         version="1",
@@ -69,13 +68,12 @@ def _draw(writer: ImageWriter, raw: Path) -> SuiteDraft:
             *regions,
             follow_up_task(writer, raw),
             *bridging_tasks(writer, raw),
-            *volumes,
+            *volume_tasks(writer, raw),
         ),
         training={
             **label_training(parts),
             "VQA-RAD_questions": vqa_pairs,
             "IDRiD-Grading_oedema": risk_pairs,
-            "Hippocampus": volume_pairs,
             **described_pairs,
             **region_pairs,
             **text_pairs,

@@ -12,7 +12,7 @@ from evaluation.suites.records import Evidence, TaskDraft, TrainingPair
 from evaluation.vocabulary import Domain, Family, Parser, Split
 
 DISTRACTORS = 49
-MAX_TRAINING = 300
+MAX_TRAINING = 100
 HEADING = "Name the section of a medical note that this conversation belongs to."
 
 _COLLECTIONS = (

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from evaluation.suites.building import ImageWriter
-from evaluation.suites.mini.drafting import ANSWER, FIND_IMAGE, MATCH_LABEL, NAME_LABEL, SAME_PATIENT, below, draft_task
-from evaluation.suites.mini.library import labels_of, train_patients
+from evaluation.suites.mini.drafting import ANSWER, FIND_IMAGE, MATCH_LABEL, NAME_LABEL, SAME_PATIENT, draft_task
+from evaluation.suites.mini.library import labels_of
 from evaluation.suites.mini.source import Source
 from evaluation.suites.mini.sources.hippocampus import (
     DATASET,
@@ -25,9 +25,8 @@ from evaluation.suites.pairing import (
     link_evidence,
     match_label,
     name_label,
-    with_question,
 )
-from evaluation.suites.records import Evidence, Record, TaskDraft, TrainingPair
+from evaluation.suites.records import Record, TaskDraft
 from evaluation.vocabulary import Domain, Family, Parser, PoolScope, Split
 
 SOURCE = Source(
@@ -37,7 +36,7 @@ SOURCE = Source(
     Domain.NEURO,
     LICENCE,
     shown=True,
-    split=Split.IN_DISTRIBUTION,
+    split=Split.HELD_OUT,
     notes="Labels come from the sizes of the publisher's anterior and posterior label volumes.",
 )
 SIZE_QUESTION = "How large is this hippocampus?"
@@ -46,6 +45,7 @@ SIZES = ("small hippocampus", "large hippocampus")
 PARTS = ("the anterior part", "the posterior part")
 SIZE_PHRASE = "MR volume of a {label}"
 DISTRACTORS = 9
+SLICE_STEP = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +57,13 @@ class Scan:
     projection: Case
 
 
-def volume_tasks(writer: ImageWriter, raw: Path) -> tuple[list[TaskDraft], list[TrainingPair]]:
-    """Size of the volume (to label, to volume, from text), larger part, projection to volume; and training pairs."""
+def volume_tasks(writer: ImageWriter, raw: Path) -> list[TaskDraft]:
+    """Size of the volume (to label, to volume, from text), larger part, projection to volume."""
     volumes = read_hippocampus(raw)
     low, high = np.quantile([volume.size for volume in volumes], (1 / 3, 2 / 3))
     scans = [_save(writer, volume, _size_label(volume, low, high)) for volume in volumes]
-    trained = train_patients(scan.volume for scan in scans)
-    test = [scan for scan in scans if scan.volume.patient not in trained]
-    sized = [scan.volume for scan in test if scan.volume.label]
-    tasks = [
+    sized = [scan.volume for scan in scans if scan.volume.label]
+    return [
         _task(
             "Hippocampus_size",
             "Size of a hippocampus",
@@ -100,11 +98,10 @@ def volume_tasks(writer: ImageWriter, raw: Path) -> tuple[list[TaskDraft], list[
             "Larger part of a hippocampus",
             Family.QUESTION_ANSWERING,
             Parser.VOLUME_I2T,
-            answer_questions([_part_question(scan) for scan in test], instruction=ANSWER),
+            answer_questions([_part_question(scan) for scan in scans], instruction=ANSWER),
         ),
-        _bridge_task(test),
+        _bridge_task(scans),
     ]
-    return tasks, [pair for scan in scans if scan.volume.patient in trained for pair in _pairs(scan)]
 
 
 def _size_label(volume: HippocampusVolume, low: float, high: float) -> str:
@@ -114,11 +111,11 @@ def _size_label(volume: HippocampusVolume, low: float, high: float) -> str:
 
 
 def _save(writer: ImageWriter, volume: HippocampusVolume, label: str) -> Scan:
-    """Save axial slices from foot to head, the nose up, and the mean over the right-left axis as the projection."""
+    """Save every second axial slice from foot to head, front up, and the mean over the right-left axis."""
     patient = f"{DATASET}/{volume.patient}"
     slices = tuple(
         writer.save(IMAGE_ROOT, f"{volume.patient}/{height:02d}.png", np.rot90(volume.grey[:, :, height]))
-        for height in range(volume.grey.shape[2])
+        for height in range(0, volume.grey.shape[2], SLICE_STEP)
     )
     flat = np.round(volume.grey.mean(axis=0)).astype(np.uint8)
     projection = writer.save(IMAGE_ROOT, f"projections/{volume.patient}.png", np.rot90(flat))
@@ -143,7 +140,7 @@ def _part_question(scan: Scan) -> Question:
     return Question(PART_QUESTION, scan.part, tuple(part for part in PARTS if part != scan.part), scan.volume)
 
 
-def _bridge_task(test: list[Scan]) -> TaskDraft:
+def _bridge_task(scans: list[Scan]) -> TaskDraft:
     return draft_task(
         "Hippocampus_projection_to_volume",
         "Volume of a projection image",
@@ -152,23 +149,9 @@ def _bridge_task(test: list[Scan]) -> TaskDraft:
         parser=Parser.VOLUME_I2I,
         rule="the volume of which the image is the mean over the right-left axis",
         records=link_evidence(
-            [(scan.projection.evidence, scan.volume.evidence) for scan in test], instruction=SAME_PATIENT
+            [(scan.projection.evidence, scan.volume.evidence) for scan in scans], instruction=SAME_PATIENT
         ),
         pool=PoolScope.GLOBAL,
         same_patient=True,
         image_root=IMAGE_ROOT,
     )
-
-
-def _pairs(scan: Scan) -> list[TrainingPair]:
-    volume = below(IMAGE_ROOT, scan.volume.evidence)
-    label = scan.volume.label
-    pairs = [
-        TrainingPair(ANSWER, below(IMAGE_ROOT, with_question(scan.volume, PART_QUESTION)), Evidence(text=scan.part)),
-        TrainingPair(SAME_PATIENT, below(IMAGE_ROOT, scan.projection.evidence), volume),
-    ]
-    if label:
-        asked = below(IMAGE_ROOT, with_question(scan.volume, SIZE_QUESTION))
-        pairs.append(TrainingPair(NAME_LABEL, asked, Evidence(text=label), label))
-        pairs.append(TrainingPair(FIND_IMAGE, Evidence(text=SIZE_PHRASE.format(label=label)), volume, label))
-    return pairs

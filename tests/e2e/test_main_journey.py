@@ -1,0 +1,113 @@
+"""What a newcomer does: sign up, submit a model, watch it run, find it on a family board; an administrator reruns it."""
+
+import csv
+import io
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import Board
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
+
+PASSWORD = "a long passphrase for tests"
+EVALUATION_TIMEOUT = 300_000
+SUITE = "?suite=medheb-demo"
+
+
+def sign_up(page: Page, board: Board, name: str) -> None:
+    page.goto(f"{board.address}/accounts/signup/")
+    page.get_by_label("Username").fill(name)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_label("Password (again)").fill(PASSWORD)
+    page.get_by_role("button", name="Create the account").click()
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+
+
+def sign_in(page: Page, board: Board, name: str, password: str) -> None:
+    page.goto(f"{board.address}/accounts/login/")
+    page.get_by_label("Username").fill(name)
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("main").get_by_role("button", name="Sign in").click()
+
+
+def row_of(page: Page, model: str):
+    return page.locator("tbody tr").filter(has=page.locator("th", has_text=model))
+
+
+def test_submit_watch_and_find_on_the_boards_then_rerun(page: Page, board: Board) -> None:
+    sign_up(page, board, "ada")
+
+    page.get_by_role("link", name="Submit a model").first.click()
+    page.get_by_label("Model on the hub").fill("demo/siglip-tiny")
+    page.get_by_role("button", name="Check").click()
+    expect(page.get_by_role("heading", name="Ready to submit")).to_be_visible()
+    expect(page.get_by_label("Result of the check")).to_contain_text("SigLIP")
+    page.get_by_role("button", name="Submit", exact=True).click()
+
+    expect(page).to_have_url(re.compile(r"/submissions/[0-9a-f-]{36}/$"))
+    submission = page.url
+    expect(page.locator("#progress")).to_contain_text(re.compile(r"Task \d+ of 24"), timeout=EVALUATION_TIMEOUT)
+    bar = page.get_by_label("Tasks that have ended")
+    expect(bar).not_to_have_attribute("value", "0", timeout=EVALUATION_TIMEOUT)
+    expect(page.locator("#progress")).to_contain_text("24 of 24 tasks have a score", timeout=EVALUATION_TIMEOUT)
+
+    page.goto(f"{board.address}/boards/family/image_to_label/{SUITE}")
+    expect(page.get_by_text("Synthetic data").first).to_be_visible()
+    expect(row_of(page, "siglip-tiny")).to_have_count(1)
+    shown = [cell.inner_text() for cell in row_of(page, "siglip-tiny").locator("th, td").all()]
+    page.goto(f"{board.address}/boards/domain/thoracic/{SUITE}")
+    expect(row_of(page, "siglip-tiny")).to_have_count(1)
+
+    answer = page.request.get(f"{board.address}/boards/family/image_to_label/{SUITE}&format=csv")
+    rows = list(csv.reader(io.StringIO(answer.text())))
+    (own,) = [row for row in rows if "demo/siglip-tiny" in row]
+    assert any(own[0] == cell for cell in shown), "the rank in the download is the rank on the page"
+
+    page.goto(f"{board.address}/submit/")
+    page.get_by_label("Model on the hub").fill("demo/siglip-tiny")
+    page.get_by_role("button", name="Check").click()
+    expect(page.get_by_role("heading", name="Already there")).to_be_visible()
+
+    page.context.clear_cookies()
+    sign_in(page, board, "admin", board.admin_password)
+    page.goto(submission)
+    page.goto(f"{board.address}/models/demo/siglip-tiny/")
+    page.locator("a[href*='/runs/']").first.click()
+    page.get_by_role("button", name="Rerun all tasks").click()
+    expect(page.get_by_text(re.compile("attempt 2", re.IGNORECASE)).first).to_be_visible()
+    expect(page.locator("#progress")).to_contain_text("24 of 24 tasks have a score", timeout=EVALUATION_TIMEOUT)
+    page.get_by_role("button", name=re.compile("^Publish")).click()
+    expect(page.get_by_text("On the boards").first).to_be_visible()
+
+
+def test_everything_that_is_wrong_with_a_repository_is_said_at_once(page: Page, board: Board) -> None:
+    sign_up(page, board, "grace")
+    page.goto(f"{board.address}/submit/")
+    page.get_by_label("Model on the hub").fill("demo/gated-tiny")
+    page.get_by_label("Revision", exact=True).fill("not a revision!")
+    page.get_by_role("button", name="Check").click()
+    report = page.get_by_label("Result of the check")
+    expect(report.get_by_role("listitem")).to_have_count(2)
+    expect(report).to_contain_text("gated")
+
+
+def test_boards_and_forms_work_without_javascript(board: Board, browser) -> None:
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 844})
+    page = context.new_page()
+    page.set_default_timeout(15_000)
+    page.goto(f"{board.address}/{SUITE}")
+    page.get_by_role("list", name="Family").get_by_role("link", name="Report", exact=True).click()
+    expect(page).to_have_url(re.compile("/boards/family/image_to_report/"))
+    page.goto(f"{board.address}/{SUITE}")
+    page.get_by_label("Model").fill("lite")
+    page.get_by_role("button", name="Apply").click()
+    expect(page).to_have_url(re.compile("lite"))
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    sign_up(page, board, "barbara")
+    page.goto(f"{board.address}/submit/")
+    page.get_by_label("Model on the hub").fill("demo/nothing-here")
+    page.get_by_role("button", name="Check").click()
+    expect(page.get_by_role("alert")).to_contain_text("demo/nothing-here")
+    context.close()
