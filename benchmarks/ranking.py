@@ -134,8 +134,6 @@ def report(measured: dict[str, dict[str, Any]]) -> str:
     machine = f"{os.cpu_count()} cores ({platform.machine()}), numpy {np.__version__}, load {os.getloadavg()[0]:.1f}"
     size = f"{QUERIES:,} queries x {CANDIDATES:,} candidates x {DIMENSION:,} dimensions"
     lines = [
-        "# Ranking",
-        "",
         f"`python benchmarks/ranking.py --write`, {datetime.now(UTC):%Y-%m-%d}, {machine}.",
         "",
         f"{size}, float32, best of {REPEATS}. Memory is the process's peak without the vectors.",

@@ -119,6 +119,19 @@ class EmbeddingInvalid(EvaluationError):
     kind = ErrorKind.MODEL
 
 
+class OutOfMemory(EvaluationError):
+    """One input alone needs more memory than there is."""
+
+    code = "out_of_memory"
+    kind = ErrorKind.LIMIT
+
+
+class StoreUnavailable(EvaluationError):
+    """The folder of the embedding store cannot be used."""
+
+    code = "store_unavailable"
+
+
 class ResultInvalid(EvaluationError):
     """A result file or embeddings file does not follow its schema."""
 

@@ -23,6 +23,7 @@ from jsonschema.exceptions import best_match
 from evaluation.errors import ResultInvalid
 from evaluation.types import (
     AggregateValue,
+    EmbeddingStatistics,
     IntVector,
     MetricValue,
     ModelDescription,
@@ -73,6 +74,7 @@ class RunResult:
     tasks: tuple[TaskResult, ...]
     failures: tuple[TaskFailure, ...]
     aggregates: tuple[AggregateValue, ...]
+    embedding: EmbeddingStatistics | None = None
 
 
 def task_result_to_json(result: TaskResult) -> dict[str, Any]:
@@ -115,6 +117,7 @@ def run_result_to_json(result: RunResult) -> dict[str, Any]:
         "tasks": [task_result_to_json(task) for task in result.tasks],
         "failures": [failure_to_json(failure) for failure in result.failures],
         "aggregates": [dataclasses.asdict(aggregate) for aggregate in result.aggregates],
+        "embedding": None if result.embedding is None else dataclasses.asdict(result.embedding),
     }
 
 
@@ -127,6 +130,7 @@ def run_result_from_json(document: Any) -> RunResult:
     _validate(document)
     model = document["model"]
     description = model["description"] | {"kinds": tuple(model["description"]["kinds"])}
+    embedding = document.get("embedding")
     return RunResult(
         suite=SuiteIdentity(**document["suite"]),
         model=ModelIdentity(**(model | {"description": ModelDescription(**description)})),
@@ -136,6 +140,7 @@ def run_result_from_json(document: Any) -> RunResult:
         tasks=tuple(_task_result(task) for task in document["tasks"]),
         failures=tuple(TaskFailure(**failure) for failure in document["failures"]),
         aggregates=tuple(AggregateValue(**aggregate) for aggregate in document["aggregates"]),
+        embedding=None if embedding is None else EmbeddingStatistics(**embedding),
     )
 
 

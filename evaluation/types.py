@@ -163,3 +163,33 @@ class ModelDescription:
     parameters: int
     kinds: tuple[str, ...]
     encode_config: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCalls:
+    """What was asked of a model.
+
+    `batches` counts calls, repeated ones too. `padding_waste` is the share of padding among the tokens that it was
+    given, in [0, 1). `out_of_memory` counts batches that were halved.
+    """
+
+    batches: int
+    padding_waste: float
+    out_of_memory: int
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingStatistics:
+    """What it took to get the vectors of a run.
+
+    `inputs` were asked for, task by task; `unique_inputs` of them differ; `embedded` of those went through the model,
+    and the others were known from earlier runs. `damaged_entries` of the embedding store were found and computed anew.
+    """
+
+    inputs: int
+    unique_inputs: int
+    embedded: int
+    embedder_calls: int
+    padding_waste: float
+    out_of_memory: int
+    damaged_entries: int

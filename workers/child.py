@@ -54,6 +54,8 @@ class ChildOrder:
     adapter: Path | None
     suite: Path
     device: str
+    store: Path
+    store_bytes: int
     log: Path
     timeout_seconds: float
 
@@ -70,6 +72,7 @@ class EvaluatingChild:
         order = self._order
         command = [sys.executable, "-m", "evaluation", "serve", "--model", str(order.model)]
         command += ["--suite", str(order.suite), "--device", order.device]
+        command += ["--store", str(order.store), "--store-bytes", str(order.store_bytes)]
         if order.adapter:
             command += ["--adapter", str(order.adapter)]
         order.log.parent.mkdir(parents=True, exist_ok=True)

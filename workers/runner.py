@@ -112,6 +112,8 @@ def _order(run: Run, model: Path, adapter: Path | None) -> ChildOrder:
         adapter=adapter,
         suite=suite_folder(run.suite),
         device=settings.WORKER_DEVICE,
+        store=settings.EMBEDDING_STORE_DIR,
+        store_bytes=settings.EMBEDDING_STORE_BYTES,
         log=settings.DATA_DIR / "logs" / f"{run.pk}.log",
         timeout_seconds=settings.TASK_TIMEOUT_SECONDS,
     )
@@ -155,7 +157,7 @@ def _handle(message: dict[str, Any], open_claims: dict[str, TaskClaim], worker: 
 
 def _without_folders(message: str) -> str:
     """A message for people, without the folders of this worker."""
-    for folder in (settings.SUITES_DIR, settings.MODEL_CACHE_DIR):
+    for folder in (settings.SUITES_DIR, settings.MODEL_CACHE_DIR, settings.EMBEDDING_STORE_DIR):
         message = message.replace(f"{folder}/", "")
     return message[:MAX_MESSAGE]
 

@@ -2,32 +2,91 @@
 
 import hashlib
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from evaluation.commands.models_to_run import ModelToRun
 from evaluation.embedders.protocol import Embedder
-from evaluation.embedding.encode import embed_inputs, normalise_rows
-from evaluation.embedding.store import EmbeddingStore, Progress
+from evaluation.embedding.disk_store import DiskStore
+from evaluation.embedding.encode import InputEncoder, Piece, normalise_rows
+from evaluation.embedding.space import embedding_space
+from evaluation.embedding.store import EmbeddingStore, MemoryShelf
+from evaluation.environment import device_kind
 from evaluation.errors import DataMissing, ResultInvalid
 from evaluation.inputs import EmbeddingInput
-from evaluation.types import FloatMatrix, ModelDescription
-
-BATCH_SIZE = 32
+from evaluation.types import EmbeddingStatistics, ModelDescription
 
 _MATRIX = 2
 
 
-def store_for_embedder(embedder: Embedder) -> EmbeddingStore:
-    """A store that embeds what it does not know yet."""
+@dataclass(frozen=True, slots=True)
+class StoreLocation:
+    """Where vectors are kept for later runs: a folder and the most bytes that it may hold."""
 
-    def encode(inputs: Sequence[EmbeddingInput], keys: Sequence[str], on_progress: Progress) -> FloatMatrix:
-        return embed_inputs(embedder, inputs, batch_size=BATCH_SIZE, on_progress=on_progress)
+    folder: Path
+    max_bytes: int
 
-    return EmbeddingStore(encode)
+
+class ModelEncoding:
+    """A loaded model with the store of its vectors; a context manager that closes the store.
+
+    Without a location the store is a temporary file, so that memory does not grow with the number of tasks.
+
+    Raises:
+        StoreUnavailable: the location's folder cannot be used.
+        ModelInvalid: the model's files cannot be read.
+    """
+
+    def __init__(self, model: ModelToRun, embedder: Embedder, *, device: str, location: StoreLocation | None) -> None:
+        self._encoder = InputEncoder(embedder)
+        config = embedder.description.encode_config
+        identity = "" if location is None else model.content_sha256()
+        self._shelf = DiskStore(
+            location.folder if location else None,
+            space=embedding_space(model=identity, encode_config=config, device=device_kind(device)),
+            dimension=embedder.description.dimension,
+            max_bytes=location.max_bytes if location else None,
+        )
+        self.store = EmbeddingStore(self._encode, self._shelf)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._shelf.close()
+
+    def statistics(self) -> EmbeddingStatistics:
+        """What it took to get all vectors so far."""
+        calls = self._encoder.model_calls()
+        return EmbeddingStatistics(
+            inputs=self.store.inputs,
+            unique_inputs=self.store.unique_inputs,
+            embedded=self.store.embedded,
+            embedder_calls=calls.batches,
+            padding_waste=calls.padding_waste,
+            out_of_memory=calls.out_of_memory,
+            damaged_entries=self.store.damaged_entries,
+        )
+
+    def _encode(self, inputs: Sequence[EmbeddingInput], keys: Sequence[str]) -> Iterator[Piece]:
+        return self._encoder.pieces(inputs)
+
+
+def statistics_line(statistics: EmbeddingStatistics) -> str:
+    """The statistics of a run as one line for people."""
+    parts = [
+        f"{statistics.inputs} inputs, {statistics.unique_inputs} different, {statistics.embedded} embedded",
+        f"{statistics.embedder_calls} model calls with {100 * statistics.padding_waste:.1f}% padding",
+    ]
+    if statistics.out_of_memory:
+        parts.append(f"{statistics.out_of_memory} batches halved for lack of memory")
+    if statistics.damaged_entries:
+        parts.append(f"{statistics.damaged_entries} damaged entries of the embedding store computed anew")
+    return "; ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +119,7 @@ def read_embeddings(path: Path) -> EmbeddingsFile:
     keys = ids.tolist()
     rows = normalise_rows(vectors, [EmbeddingInput(text=key) for key in keys])
     return EmbeddingsFile(
-        store=EmbeddingStore(_refuse, known=dict(zip(keys, rows, strict=True))),
+        store=EmbeddingStore(_refuse, MemoryShelf(dict(zip(keys, rows, strict=True)))),
         description=ModelDescription(
             family="external",
             architecture="embeddings computed elsewhere",
@@ -86,7 +145,7 @@ def _array(arrays: dict[str, Any], name: str, path: Path) -> Any:
     return arrays[name]
 
 
-def _refuse(inputs: Sequence[EmbeddingInput], keys: Sequence[str], on_progress: Progress) -> FloatMatrix:
+def _refuse(inputs: Sequence[EmbeddingInput], keys: Sequence[str]) -> Iterator[Piece]:
     raise DataMissing(
         f"{len(keys)} inputs have no embedding in the file, the first is {keys[0]} ({inputs[0].label}). "
         "List all inputs with 'tasks --inputs' and embed these too."

@@ -1,6 +1,6 @@
 """Evaluating a model on a suite and writing the result file: what `run` and `score` share."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
+from evaluation.commands.encoding import statistics_line
 from evaluation.commands.models_to_run import ModelToRun
 from evaluation.commands.partial_results import PartialResults
 from evaluation.commands.reporting import RunProgress, aggregate_table, task_table
@@ -23,7 +24,7 @@ from evaluation.suites.medheb.aggregation import aggregate
 from evaluation.suites.medheb.lock import read_lock
 from evaluation.suites.medheb.reader import load_task, task_is_installed
 from evaluation.suites.medheb.readiness import Readiness, explain, survey_suite
-from evaluation.types import ModelDescription, SuiteSpec, TaskFailure, TaskResult, TaskSpec
+from evaluation.types import EmbeddingStatistics, ModelDescription, SuiteSpec, TaskFailure, TaskResult, TaskSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,9 @@ class Evaluation:
     model: ModelToRun
     description: ModelDescription
     store: EmbeddingStore
+    statistics: Callable[[], EmbeddingStatistics | None]
     device: str
+    threads: int
 
 
 def evaluate_to_file(evaluation: Evaluation, out: Path, console: Console) -> RunResult:
@@ -45,7 +48,7 @@ def evaluate_to_file(evaluation: Evaluation, out: Path, console: Console) -> Run
     Raises:
         EvaluationError: the partial file is damaged or the result cannot be written.
     """
-    environment = describe_environment(evaluation.device)
+    environment = describe_environment(evaluation.device, threads=evaluation.threads)
     with PartialResults(out, _identity(evaluation, environment)) as partial:
         outcomes = _outcomes(evaluation, partial, console)
         result = _run_result(evaluation, environment, outcomes)
@@ -53,6 +56,8 @@ def evaluate_to_file(evaluation: Evaluation, out: Path, console: Console) -> Run
         partial.remove()
     console.print(task_table(evaluation.suite, result))
     console.print(aggregate_table(result))
+    if result.embedding is not None:
+        console.print(statistics_line(result.embedding), highlight=False)
     console.print(f"{len(result.tasks)} tasks scored, {len(result.failures)} failed; written to {out}", highlight=False)
     return result
 
@@ -146,6 +151,7 @@ def _run_result(
             encode_config_sha256=_encode_config_sha256(evaluation.description),
         ),
         environment=environment,
+        embedding=evaluation.statistics(),
         seed=SEED,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         tasks=tasks,

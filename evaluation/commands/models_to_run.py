@@ -11,6 +11,7 @@ from evaluation.embedders.chance import ChanceEmbedder
 from evaluation.embedders.packaged import minilm_folder
 from evaluation.embedders.protocol import Embedder
 from evaluation.embedders.registry import load_embedder
+from evaluation.embedding.space import model_sha256
 from evaluation.errors import ModelInvalid
 
 CHANCE = "chance"
@@ -64,6 +65,15 @@ class ModelToRun:
         if self.folder is None:
             return ChanceEmbedder(dimension=_CHANCE_DIMENSION, seed=_CHANCE_SEED)
         return load_embedder(self.folder, adapter_folder=self.adapter_folder, device=device)
+
+    def content_sha256(self) -> str:
+        """The sha256 over the content of all files, wherever they lie; chance is named by its id.
+
+        Raises:
+            ModelInvalid: a file cannot be read.
+        """
+        folders = [folder for folder in (self.folder, self.adapter_folder) if folder is not None]
+        return model_sha256(*folders) if folders else self.id
 
     def fingerprint(self) -> str:
         """Changes when a file of the model changes; made of names, sizes and times, so it reads no weights."""

@@ -12,3 +12,9 @@ TasksOption = Annotated[
 OutOption = Annotated[Path, typer.Option("--out", help="Result file to write.")]
 AdapterOption = Annotated[str, typer.Option("--adapter", help="Folder or hub id of a PEFT adapter.")]
 DeviceOption = Annotated[str, typer.Option("--device", help="Torch device, e.g. cpu or cuda:0.")]
+StoreOption = Annotated[
+    Path | None, typer.Option("--store", help="Folder of vectors kept for later runs; on a local disk.")
+]
+StoreBytesOption = Annotated[int, typer.Option("--store-bytes", help="The most bytes that --store may hold.", min=1)]
+
+STORE_BYTES = 10 * 1024**3

@@ -6,11 +6,21 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from evaluation.commands.encoding import read_embeddings, store_for_embedder
+from evaluation.commands.encoding import ModelEncoding, StoreLocation, read_embeddings
 from evaluation.commands.evaluation_run import Evaluation, evaluate_to_file, installed_tasks
 from evaluation.commands.hub_models import fetch_repository
 from evaluation.commands.models_to_run import ModelToRun, find_model
-from evaluation.commands.options import AdapterOption, DeviceOption, OutOption, SuiteOption, TasksOption
+from evaluation.commands.options import (
+    STORE_BYTES,
+    AdapterOption,
+    DeviceOption,
+    OutOption,
+    StoreBytesOption,
+    StoreOption,
+    SuiteOption,
+    TasksOption,
+)
+from evaluation.embedders.threads import fix_threads
 from evaluation.results import RunResult
 from evaluation.suites.medheb.reader import read_suite, select_tasks
 
@@ -26,6 +36,8 @@ def run(
     adapter: AdapterOption = "",
     tasks: TasksOption = None,
     device: DeviceOption = "cpu",
+    store: StoreOption = None,
+    store_bytes: StoreBytesOption = STORE_BYTES,
 ) -> None:
     """Evaluate a model on a suite. An interrupted run goes on where it ended when it is started again."""
     console = Console()
@@ -33,16 +45,21 @@ def run(
     specs = installed_tasks(suite, declared, select_tasks(declared, tasks or []), console)
     chosen = find_model(model, revision=revision, adapter=adapter, fetch=fetch_repository)
     embedder = chosen.load(device)
-    evaluation = Evaluation(
-        suite=declared,
-        folder=suite,
-        specs=specs,
-        model=chosen,
-        description=embedder.description,
-        store=store_for_embedder(embedder),
-        device=device,
-    )
-    _exit_without_scores(evaluate_to_file(evaluation, out, console))
+    location = StoreLocation(store, store_bytes) if store else None
+    with ModelEncoding(chosen, embedder, device=device, location=location) as encoding:
+        evaluation = Evaluation(
+            suite=declared,
+            folder=suite,
+            specs=specs,
+            model=chosen,
+            description=embedder.description,
+            store=encoding.store,
+            statistics=encoding.statistics,
+            device=device,
+            threads=fix_threads(),
+        )
+        result = evaluate_to_file(evaluation, out, console)
+    _exit_without_scores(result)
 
 
 def score(
@@ -64,7 +81,9 @@ def score(
         model=ModelToRun(id=embeddings.stem, revision="", folder=None),
         description=given.description,
         store=given.store,
+        statistics=lambda: None,
         device="cpu",
+        threads=1,
     )
     _exit_without_scores(evaluate_to_file(evaluation, out, console))
 

@@ -16,10 +16,17 @@ from typing import IO, Annotated, Any
 
 import typer
 
-from evaluation.commands.encoding import store_for_embedder
+from evaluation.commands.encoding import ModelEncoding, StoreLocation, statistics_line
 from evaluation.commands.models_to_run import find_model
-from evaluation.commands.options import AdapterOption, DeviceOption, SuiteOption
-from evaluation.embedding.store import EmbeddingStore
+from evaluation.commands.options import (
+    STORE_BYTES,
+    AdapterOption,
+    DeviceOption,
+    StoreBytesOption,
+    StoreOption,
+    SuiteOption,
+)
+from evaluation.embedders.threads import fix_threads
 from evaluation.environment import describe_environment
 from evaluation.errors import EvaluationError, RequestInvalid, UnexpectedFailure
 from evaluation.evaluators.session import Stage, evaluate_tasks
@@ -38,25 +45,25 @@ def serve(
     suite: SuiteOption,
     adapter: AdapterOption = "",
     device: DeviceOption = "cpu",
+    store: StoreOption = None,
+    store_bytes: StoreBytesOption = STORE_BYTES,
 ) -> None:
     """Evaluate tasks on request: JSON lines in, JSON lines out. For workers, not for people."""
     answers = Answers(_private_stdout())
     try:
         declared = read_suite(suite)
-        embedder = find_model(model, adapter=adapter).load(device)
-        answers.send(
-            "ready",
-            protocol=PROTOCOL_VERSION,
-            model=description_to_json(embedder.description),
-            environment=describe_environment(device),
-        )
-        Service(
-            declared,
-            suite,
-            store_for_embedder(embedder),
-            Requests(io.FileIO(sys.stdin.fileno(), closefd=False)),
-            answers,
-        ).run()
+        chosen = find_model(model, adapter=adapter)
+        embedder = chosen.load(device)
+        location = StoreLocation(store, store_bytes) if store else None
+        with ModelEncoding(chosen, embedder, device=device, location=location) as encoding:
+            answers.send(
+                "ready",
+                protocol=PROTOCOL_VERSION,
+                model=description_to_json(embedder.description),
+                environment=describe_environment(device, threads=fix_threads()),
+            )
+            requests = Requests(io.FileIO(sys.stdin.fileno(), closefd=False))
+            Service(declared, suite, encoding, requests, answers).run()
     except EvaluationError as error:
         answers.send("failed", code=error.code, kind=error.kind, message=error.message)
         raise typer.Exit(code=1) from error
@@ -116,11 +123,11 @@ class Service:
     """Answers requests until there are no more."""
 
     def __init__(
-        self, suite: SuiteSpec, folder: Path, store: EmbeddingStore, requests: Requests, answers: Answers
+        self, suite: SuiteSpec, folder: Path, encoding: ModelEncoding, requests: Requests, answers: Answers
     ) -> None:
         self._suite = suite
         self._folder = folder
-        self._store = store
+        self._encoding = encoding
         self._requests = requests
         self._answers = answers
         self._hashes = FileHashes()
@@ -131,6 +138,7 @@ class Service:
         try:
             while (names := self._requests.next_tasks()) is not None:
                 self._evaluate(names)
+                sys.stderr.write(f"{statistics_line(self._encoding.statistics())}\n")
                 self._answers.send("idle")
         except (WorkerGone, BrokenPipeError):
             return
@@ -146,7 +154,7 @@ class Service:
             for outcome in evaluate_tasks(
                 [spec],
                 load=lambda spec: load_task(self._folder, spec, hashes=self._hashes),
-                store=self._store,
+                store=self._encoding.store,
                 on_progress=self._on_progress,
             ):
                 self._send_outcome(outcome)

@@ -39,6 +39,10 @@ class ChanceEmbedder:
             row[:] = generator.standard_normal(len(row))
         return rows
 
+    def token_counts(self, batch: Sequence[DecodedInput]) -> list[int]:
+        """Zeros: nothing is padded."""
+        return [0] * len(batch)
+
 
 def load_chance(folder: Path, *, device: str = "cpu") -> ChanceEmbedder:
     """Read `{"model_type": "medboard-chance", "dimension": d, "seed": s}` from config.json.

@@ -56,6 +56,11 @@ class ClipTowers:
         rows: FloatMatrix = output.pooler_output.cpu().numpy()
         return rows
 
+    def token_counts(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text with its marks, after the cut."""
+        tokens = self._tokenizer(list(texts), truncation=True, max_length=self._max_tokens)
+        return [len(ids) for ids in tokens["input_ids"]]
+
 
 def load_clip(folder: Path, *, device: str = "cpu") -> DualEncoder:
     """Load a CLIP repository.

@@ -71,6 +71,10 @@ class LiteDualTowers:
         """Projected text vectors, shape (len(texts), dimension)."""
         return self._text_projection(self._towers.text_features(texts))
 
+    def token_counts(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text with its marks, after the cut."""
+        return self._towers.token_counts(texts)
+
 
 def build_lite_dual(
     folder: Path,

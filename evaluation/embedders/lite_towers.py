@@ -80,6 +80,14 @@ class FrozenTowers:
             rows[start : start + len(encoded)] = features.cpu().numpy()
         return rows
 
+    def token_counts(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text with its marks, after the cut at 256."""
+        counts: list[int] = []
+        for start in range(0, len(texts), _TEXTS_AT_ONCE):
+            encoded = self.tokenizer.encode_batch(list(texts[start : start + _TEXTS_AT_ONCE]))
+            counts.extend(sum(entry.attention_mask) for entry in encoded)
+        return counts
+
     def image_weights(self) -> dict[str, torch.Tensor]:
         """The image network's tensors by name, without the classifier."""
         weights = self.image_network.state_dict()

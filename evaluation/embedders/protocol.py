@@ -27,3 +27,14 @@ class Embedder(Protocol):
             InputUnsupported: an input has a kind that the model cannot embed.
         """
         ...
+
+    def token_counts(self, batch: Sequence[DecodedInput]) -> list[int]:
+        """How many tokens each input has in the matrix whose rows are padded to the longest of a batch.
+
+        Text and visual tokens as the model sees them, after its own cuts. Towers that see images of one size only do
+        not pad them, so they count texts alone. 0 where nothing of the input is padded.
+
+        Raises:
+            InputUnsupported: an input has a kind that the model cannot embed.
+        """
+        ...

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from transformers import AutoModel
+from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import smart_resize
 
 from evaluation.decoding import DecodedInput
 from evaluation.embedders.adapters import merge_adapter
@@ -107,13 +108,34 @@ class Qwen3VlEmbedder:
         rows: FloatMatrix = torch.nn.functional.normalize(pooled, dim=-1).cpu().numpy()
         return rows
 
+    def token_counts(self, batch: Sequence[DecodedInput]) -> list[int]:
+        """Tokens of each whole prompt: the marks, the instruction, the text and every image's visual tokens."""
+        require_kinds((decoded.source for decoded in batch), self.description)
+        texts = [_prompt_text(decoded.source.instruction, self._cut(decoded.source.text)) for decoded in batch]
+        counts = [len(ids) for ids in self._tokenizer(texts)["input_ids"]]
+        return [count + self._visual_tokens(decoded) for count, decoded in zip(counts, batch, strict=True)]
+
+    def _visual_tokens(self, decoded: DecodedInput) -> int:
+        """What `_prompt` puts before the text: each image's tokens with a mark on both sides."""
+        if not decoded.images:
+            return 0
+        _require_aspect(decoded)
+        processor = self._processor
+        limit = pixel_limit(len(decoded.images), is_volume=decoded.source.is_volume)
+        side = processor.patch_size * processor.merge_size
+        return sum(
+            2 + (height // side) * (width // side)
+            for height, width in (
+                smart_resize(image.height, image.width, factor=side, min_pixels=MIN_PIXELS, max_pixels=limit)
+                for image in decoded.images
+            )
+        )
+
     def _prompt(self, decoded: DecodedInput) -> _Prompt:
         pixels = self._image_inputs(decoded)
         tokens = pixels["image_grid_thw"].prod(dim=1) // self._processor.merge_size**2 if pixels else ()
         marks = "".join(f"<|vision_start|>{_IMAGE_MARK * int(count)}<|vision_end|>" for count in tokens)
-        text = _PROMPT.format(
-            instruction=system_instruction(decoded.source.instruction), content=marks + self._cut(decoded.source.text)
-        )
+        text = _prompt_text(decoded.source.instruction, marks + self._cut(decoded.source.text))
         if not pixels:
             return _Prompt(text, 0, None, None)
         return _Prompt(text, int(sum(tokens)), pixels["pixel_values"], pixels["image_grid_thw"])
@@ -122,9 +144,7 @@ class Qwen3VlEmbedder:
         """Patches and grids of all images of one input, None without images."""
         if not decoded.images:
             return None
-        for image in decoded.images:
-            if max(image.size) > _MAX_ASPECT_RATIO * min(image.size):
-                raise InputUnsupported(f"{decoded.source.label}: {image.width} x {image.height} pixels is too long.")
+        _require_aspect(decoded)
         limit = pixel_limit(len(decoded.images), is_volume=decoded.source.is_volume)
         size = {"shortest_edge": MIN_PIXELS, "longest_edge": limit}
         return self._processor(images=list(decoded.images), size=size, return_tensors="pt")
@@ -147,6 +167,16 @@ def load_qwen3_vl(folder: Path, *, adapter_folder: Path | None = None, device: s
         AdapterMismatch: the adapter does not fit.
     """
     return Qwen3VlEmbedder(folder, adapter_folder=adapter_folder, device=device)
+
+
+def _prompt_text(instruction: str, content: str) -> str:
+    return _PROMPT.format(instruction=system_instruction(instruction), content=content)
+
+
+def _require_aspect(decoded: DecodedInput) -> None:
+    for image in decoded.images:
+        if max(image.size) > _MAX_ASPECT_RATIO * min(image.size):
+            raise InputUnsupported(f"{decoded.source.label}: {image.width} x {image.height} pixels is too long.")
 
 
 def system_instruction(instruction: str) -> str:

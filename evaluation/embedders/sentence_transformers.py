@@ -54,9 +54,18 @@ class TextTower:
     def text_features(self, texts: Sequence[str]) -> FloatMatrix:
         """Vectors as the repository's modules make them, shape (len(texts), dimension)."""
         rows: FloatMatrix = self._model.encode(
-            list(texts), batch_size=_TEXTS_AT_ONCE, show_progress_bar=False, convert_to_numpy=True
+            list(texts), batch_size=len(texts), show_progress_bar=False, convert_to_numpy=True
         )
         return rows.astype(np.float32, copy=False)
+
+    def token_counts(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text with its marks, after the cut; zeros where the modules need no padding."""
+        counts: list[int] = []
+        for start in range(0, len(texts), _TEXTS_AT_ONCE):
+            part = list(texts[start : start + _TEXTS_AT_ONCE])
+            mask = self._model.preprocess(part).get("attention_mask")
+            counts.extend([0] * len(part) if mask is None else mask.sum(dim=1).tolist())
+        return counts
 
 
 def load_sentence_transformers(folder: Path, *, device: str = "cpu") -> DualEncoder:

@@ -59,6 +59,10 @@ class SiglipTowers:
         rows: FloatMatrix = self._model.get_text_features(input_ids=inputs["input_ids"]).pooler_output.cpu().numpy()
         return rows
 
+    def token_counts(self, texts: Sequence[str]) -> list[int]:
+        """The full length for every text: the model reads its padding."""
+        return [self._text_tokens] * len(texts)
+
 
 def load_siglip(folder: Path, *, device: str = "cpu") -> DualEncoder:
     """Load a SigLIP repository.

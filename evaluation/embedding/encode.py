@@ -1,57 +1,121 @@
-"""Inputs to unit vectors: files are decoded ahead in threads while the model works."""
+"""Inputs to unit vectors: files are decoded ahead in threads while the model works through batches under a budget."""
 
-import os
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from evaluation.decoding import DecodedInput, decode
+from evaluation.decoding import DecodedInput
 from evaluation.embedders.kinds import require_kinds
 from evaluation.embedders.protocol import Embedder
-from evaluation.errors import EmbeddingInvalid, EvaluationError
-from evaluation.inputs import MAX_VOLUME_SLICES, EmbeddingInput
-from evaluation.types import FloatMatrix
+from evaluation.embedding.batching import BatchLimits, InputSize, pack, padded_tokens
+from evaluation.embedding.decoding_ahead import decode_named, decoded_windows, planned_images
+from evaluation.embedding.memory import embed_in_parts
+from evaluation.errors import EmbeddingInvalid
+from evaluation.inputs import EmbeddingInput
+from evaluation.types import FloatMatrix, ModelCalls
 
-Progress = Callable[[int, int], None]
-
-MAX_BATCH_PIXELS = 64_000_000
-_MAX_DECODING_THREADS = 4
+Piece = tuple[list[int], FloatMatrix]
 
 
-def embed_inputs(
-    embedder: Embedder, inputs: Sequence[EmbeddingInput], *, batch_size: int, on_progress: Progress | None = None
-) -> FloatMatrix:
+class InputEncoder:
+    """Embeds inputs with one model and counts what that took.
+
+    Inputs without images are sorted by length as a whole; the others, whose length is known once they are decoded, in
+    windows. Where memory does not suffice, the batch is halved until it fits, and later batches are packed under limits
+    that are halved as often.
+    """
+
+    def __init__(self, embedder: Embedder, limits: BatchLimits | None = None) -> None:
+        self._embedder = embedder
+        self._limits = limits or BatchLimits()
+        self._calls = self._halvings = self._tokens = self._padded = 0
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector."""
+        return self._embedder.description.dimension
+
+    def model_calls(self) -> ModelCalls:
+        """What was asked of the model so far."""
+        return ModelCalls(
+            batches=self._calls,
+            padding_waste=1 - self._tokens / self._padded if self._padded else 0.0,
+            out_of_memory=self._halvings,
+        )
+
+    def pieces(self, inputs: Sequence[EmbeddingInput]) -> Iterator[Piece]:
+        """Yield (positions, float32 rows of unit length) batch by batch, each input once.
+
+        The largest inputs go first, so that a lack of memory shows at once. The same inputs in the same order give the
+        same batches.
+
+        Raises:
+            InputUnsupported: the model cannot embed this kind of input (before anything is decoded).
+            InputUnreadable, InputTooLarge: naming the file.
+            EmbeddingInvalid: naming the input whose vector is not finite or zero, or the wrong shape.
+            OutOfMemory: one input alone does not fit into memory.
+        """
+        require_kinds(inputs, self._embedder.description)
+        pictured = sorted(
+            (position for position, source in enumerate(inputs) if source.images),
+            key=lambda position: planned_images(inputs[position]),
+            reverse=True,
+        )
+        for window in decoded_windows(inputs, pictured):
+            yield from self._batches(window)
+        texts = [position for position, source in enumerate(inputs) if not source.images]
+        yield from self._batches([(position, decode_named(inputs[position])) for position in texts])
+
+    def _batches(self, window: Sequence[tuple[int, DecodedInput]]) -> Iterator[Piece]:
+        """Pack what is decoded, and pack the rest anew where a lack of memory lowers the limits."""
+        waiting = list(window)
+        sizes = self._sizes([decoded for _, decoded in waiting])
+        while waiting:
+            limits = self._limits
+            done: set[int] = set()
+            for batch in pack(sizes, limits):
+                self._tokens += sum(sizes[number].tokens for number in batch)
+                self._padded += padded_tokens([sizes[number] for number in batch])
+                yield [waiting[number][0] for number in batch], self._embed([waiting[number][1] for number in batch])
+                done.update(batch)
+                if self._limits is not limits:
+                    break
+            left = [number for number in range(len(waiting)) if number not in done]
+            waiting, sizes = [waiting[number] for number in left], [sizes[number] for number in left]
+
+    def _sizes(self, decoded: Sequence[DecodedInput]) -> list[InputSize]:
+        counts = self._embedder.token_counts(decoded) if decoded else []
+        return [InputSize(count, len(entry.images)) for count, entry in zip(counts, decoded, strict=True)]
+
+    def _embed(self, batch: Sequence[DecodedInput]) -> FloatMatrix:
+        depths = [0]
+        rows = embed_in_parts(self._call, batch, on_halving=depths.append)
+        self._halvings += len(depths) - 1
+        for _ in range(max(depths)):
+            self._limits = self._limits.halved()
+        return normalise_rows(rows, [decoded.source for decoded in batch])
+
+    def _call(self, batch: Sequence[DecodedInput]) -> FloatMatrix:
+        self._calls += 1
+        return _checked(self._embedder.embed(batch), [decoded.source for decoded in batch], self.dimension)
+
+
+def embed_inputs(embedder: Embedder, inputs: Sequence[EmbeddingInput], *, batch_size: int) -> FloatMatrix:
     """Embed each input once; float32 rows of unit length in the order of `inputs`, shape (len(inputs), dimension).
-
-    The longest inputs go first, so that a lack of memory shows at once and little is padded. A batch ends at
-    `batch_size` inputs or `MAX_BATCH_PIXELS` pixels; as many images as two batches or one volume are decoded ahead.
 
     Args:
         embedder: the model.
         inputs: what to embed, without duplicates.
-        batch_size: inputs a batch, at least 1.
-        on_progress: called with (done, total) after each batch.
+        batch_size: the most inputs a batch, at least 1.
 
     Raises:
-        InputUnsupported: the model cannot embed this kind of input (before anything is decoded).
-        InputUnreadable, InputTooLarge: naming the file.
-        EmbeddingInvalid: naming the input whose vector is not finite or zero, or the wrong shape.
+        EvaluationError: see `InputEncoder.pieces`.
     """
     if batch_size < 1:
         raise ValueError(f"batch_size is {batch_size}; it must be at least 1")
-    require_kinds(inputs, embedder.description)
-    dimension = embedder.description.dimension
-    rows = np.empty((len(inputs), dimension), dtype=np.float32)
-    order = sorted(range(len(inputs)), key=lambda position: _length(inputs[position]), reverse=True)
-    done = 0
-    for positions, batch in _batches(inputs, order, batch_size):
-        sources = [decoded.source for decoded in batch]
-        rows[positions] = normalise_rows(_checked(embedder.embed(batch), sources, dimension), sources)
-        done += len(batch)
-        if on_progress is not None:
-            on_progress(done, len(inputs))
+    rows = np.empty((len(inputs), embedder.description.dimension), dtype=np.float32)
+    for positions, piece in InputEncoder(embedder, BatchLimits(inputs=batch_size)).pieces(inputs):
+        rows[positions] = piece
     return rows
 
 
@@ -79,63 +143,3 @@ def _checked(matrix: FloatMatrix, sources: Sequence[EmbeddingInput], dimension: 
     if matrix.shape != expected:
         raise EmbeddingInvalid(f"{sources[0].label}: the embeddings have the shape {matrix.shape}, not {expected}.")
     return matrix
-
-
-def _length(source: EmbeddingInput) -> tuple[int, int]:
-    return _planned_images(source), len(source.text) + len(source.instruction)
-
-
-def _planned_images(source: EmbeddingInput) -> int:
-    """How many images decoding may give; a volume in one file or folder counts as full."""
-    if source.is_volume:
-        return MAX_VOLUME_SLICES if len(source.images) == 1 else min(len(source.images), MAX_VOLUME_SLICES)
-    return len(source.images)
-
-
-def _batches(
-    inputs: Sequence[EmbeddingInput], order: Sequence[int], batch_size: int
-) -> Iterator[tuple[list[int], list[DecodedInput]]]:
-    positions: list[int] = []
-    batch: list[DecodedInput] = []
-    pixels = 0
-    for position, decoded in _decoded_ahead(inputs, order, batch_size):
-        size = sum(image.width * image.height for image in decoded.images)
-        if batch and (len(batch) == batch_size or pixels + size > MAX_BATCH_PIXELS):
-            yield positions, batch
-            positions, batch, pixels = [], [], 0
-        positions.append(position)
-        batch.append(decoded)
-        pixels += size
-    if batch:
-        yield positions, batch
-
-
-def _decoded_ahead(
-    inputs: Sequence[EmbeddingInput], order: Sequence[int], batch_size: int
-) -> Iterator[tuple[int, DecodedInput]]:
-    """Inputs in `order` with their images, decoded by threads that stay a bounded way ahead."""
-    limit = max(2 * batch_size, MAX_VOLUME_SLICES)
-    waiting: deque[tuple[int, int, Future[DecodedInput]]] = deque()
-    ahead = 0
-    with ThreadPoolExecutor(max_workers=min(_MAX_DECODING_THREADS, os.cpu_count() or 1)) as pool:
-        try:
-            for position in order:
-                cost = max(1, _planned_images(inputs[position]))
-                while waiting and ahead + cost > limit:
-                    first, first_cost, future = waiting.popleft()
-                    ahead -= first_cost
-                    yield first, future.result()
-                waiting.append((position, cost, pool.submit(_decode_named, inputs[position])))
-                ahead += cost
-            for first, _, future in waiting:
-                yield first, future.result()
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _decode_named(source: EmbeddingInput) -> DecodedInput:
-    try:
-        return decode(source)
-    except EvaluationError as error:
-        error.add_note(f"while reading {source.label}")
-        raise

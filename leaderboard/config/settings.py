@@ -29,6 +29,8 @@ HUB_TOKEN = env.str("HUB_TOKEN", default="")
 MODEL_HUB_BACKEND = env.str("MODEL_HUB_BACKEND", default="workers.hub.HuggingFaceHub")
 SUITES_DIR = Path(env.str("SUITES_DIR", default=str(DATA_DIR / "suites")))
 MODEL_CACHE_DIR = Path(env.str("MODEL_CACHE_DIR", default=str(DATA_DIR / "models")))
+EMBEDDING_STORE_DIR = Path(env.str("EMBEDDING_STORE_DIR", default=str(DATA_DIR / "embeddings")))
+EMBEDDING_STORE_BYTES = env.int("EMBEDDING_STORE_BYTES", default=10 * 1024**3)
 WORKER_DEVICE = env.str("WORKER_DEVICE", default="cpu")
 
 # --- the queue --------------------------------------------------------------------------------------------------------

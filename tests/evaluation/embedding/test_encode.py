@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from PIL import Image
 
-from evaluation.decoding import DecodedInput
-from evaluation.embedding import encode
-from evaluation.embedding.encode import embed_inputs, normalise_rows
-from evaluation.errors import EmbeddingInvalid, InputUnreadable, InputUnsupported
+from evaluation.decoding import DecodedInput, decode
+from evaluation.embedding import decoding_ahead
+from evaluation.embedding.batching import BatchLimits
+from evaluation.embedding.encode import InputEncoder, embed_inputs, normalise_rows
+from evaluation.errors import EmbeddingInvalid, InputUnreadable, InputUnsupported, OutOfMemory
 from evaluation.inputs import EmbeddingInput
 from evaluation.types import FloatMatrix, ModelDescription
 
@@ -36,6 +37,9 @@ class Written:
     def embed(self, batch: Sequence[DecodedInput]) -> FloatMatrix:
         self.batches.append([decoded.source.text for decoded in batch])
         return np.array([self._vector(decoded) for decoded in batch], dtype=np.float32)
+
+    def token_counts(self, batch: Sequence[DecodedInput]) -> list[int]:
+        return [len(decoded.source.text) for decoded in batch]
 
 
 def by_length(decoded: DecodedInput) -> tuple[float, float]:
@@ -61,12 +65,6 @@ def test_the_longest_go_first_and_each_input_once() -> None:
     assert embedder.batches == [["aaaaa", "aaaa"], ["aaa", "aa"], ["a"]]
 
 
-def test_progress_reaches_the_total() -> None:
-    seen: list[tuple[int, int]] = []
-    embed_inputs(Written(by_length), texts("a", "b", "c"), batch_size=2, on_progress=lambda *step: seen.append(step))
-    assert seen == [(2, 3), (3, 3)]
-
-
 def test_nothing_to_embed_gives_no_rows() -> None:
     assert embed_inputs(Written(by_length), [], batch_size=4).shape == (0, 2)
 
@@ -76,8 +74,8 @@ def test_a_batch_size_below_one_is_a_mistake_of_the_caller() -> None:
         embed_inputs(Written(by_length), texts("a"), batch_size=0)
 
 
-def test_many_pixels_close_a_batch_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encode, "MAX_BATCH_PIXELS", 250)
+def test_many_pixels_close_a_window_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoding_ahead, "MAX_WINDOW_PIXELS", 250)
     for name in "abc":
         Image.new("RGB", (10, 10)).save(tmp_path / f"{name}.png")
     sources = [EmbeddingInput(text=name, images=(tmp_path / f"{name}.png",)) for name in "abc"]
@@ -86,16 +84,26 @@ def test_many_pixels_close_a_batch_early(tmp_path: Path, monkeypatch: pytest.Mon
     assert embedder.batches == [["a", "b"], ["c"]]
 
 
+def test_inputs_with_images_are_sorted_by_length_within_a_window(tmp_path: Path) -> None:
+    Image.new("RGB", (10, 10)).save(tmp_path / "x.png")
+    sources = [EmbeddingInput(text=text, images=(tmp_path / "x.png",)) for text in ("a", "aaa", "aa", "aaaa")]
+    embedder = Written(by_length)
+    embed_inputs(embedder, sources, batch_size=2)
+    assert embedder.batches == [["aaaa", "aaa"], ["aa", "a"]]
+
+
 def test_decoding_stays_a_bounded_way_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoding_ahead, "MAX_WINDOW_IMAGES", 16)
+    Image.new("RGB", (2, 2)).save(tmp_path / "x.png")
     started: list[str] = []
     lock = threading.Lock()
 
     def decode_and_count(source: EmbeddingInput) -> DecodedInput:
         with lock:
             started.append(source.text)
-        return DecodedInput(source)
+        return decode(source)
 
-    monkeypatch.setattr(encode, "decode", decode_and_count)
+    monkeypatch.setattr(decoding_ahead, "decode", decode_and_count)
     ahead: list[int] = []
 
     class Watching(Written):
@@ -103,10 +111,62 @@ def test_decoding_stays_a_bounded_way_ahead(tmp_path: Path, monkeypatch: pytest.
             ahead.append(len(started) - sum(map(len, self.batches)))
             return super().embed(batch)
 
-    embed_inputs(Watching(by_length), texts(*(f"{n:03}" for n in range(500))), batch_size=4)
-    assert len(started) == 500
-    # 64 images or two batches may wait, and one more is handed over
-    assert max(ahead) <= 64 + 4 + 1
+    sources = [EmbeddingInput(text=f"{n:03}", images=(tmp_path / "x.png",)) for n in range(300)]
+    embed_inputs(Watching(by_length), sources, batch_size=4)
+    assert len(started) == 300
+    # a window that is being embedded, 64 images that wait, and one that is handed over
+    assert max(ahead) <= 16 + 64 + 1
+
+
+@pytest.mark.parametrize("kind", ["MemoryError", "RuntimeError"])
+def test_a_lack_of_memory_halves_batches_and_is_reported(kind: str) -> None:
+    class Small(Written):
+        def embed(self, batch: Sequence[DecodedInput]) -> FloatMatrix:
+            if len(batch) > 3:
+                self.batches.append(["failed"])
+                raise MemoryError if kind == "MemoryError" else RuntimeError("CUDA out of memory. Tried to allocate")
+            return super().embed(batch)
+
+    embedder = Small(by_length)
+    encoder = InputEncoder(embedder, BatchLimits(inputs=8))
+    sources = texts(*("a" * n for n in range(1, 17)))
+    rows = np.empty((16, 2), dtype=np.float32)
+    for positions, piece in encoder.pieces(sources):
+        rows[positions] = piece
+    expected = np.array([[1, n] for n in range(1, 17)])
+    assert np.allclose(rows, expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-7)
+    # 8 and its two halves of 4 fail; what is left is packed under limits that were halved twice
+    assert embedder.batches.count(["failed"]) == 3
+    assert [len(batch) for batch in embedder.batches if batch != ["failed"]] == [2] * 8
+    assert encoder.model_calls().out_of_memory == 3
+    assert encoder.model_calls().batches == len(embedder.batches)
+
+
+def test_one_input_that_is_too_large_is_named() -> None:
+    def fail(decoded: DecodedInput) -> tuple[float, float]:
+        if decoded.source.text == "huge":
+            raise MemoryError("4 GiB")
+        return 1, 1
+
+    with pytest.raises(OutOfMemory, match=r"'huge'.*4 GiB.*device"):
+        embed_inputs(Written(fail), texts("a", "huge", "b"), batch_size=8)
+
+
+def test_other_runtime_errors_are_not_taken_for_a_lack_of_memory() -> None:
+    def fail(decoded: DecodedInput) -> tuple[float, float]:
+        raise RuntimeError("shapes do not match")
+
+    embedder = Written(fail)
+    with pytest.raises(RuntimeError, match="shapes"):
+        embed_inputs(embedder, texts("a", "b"), batch_size=2)
+    assert len(embedder.batches) == 1
+
+
+def test_the_waste_that_is_reported_is_that_of_the_batches() -> None:
+    encoder = InputEncoder(Written(by_length), BatchLimits(inputs=2))
+    assert len(list(encoder.pieces(texts("aaaa", "aa", "a")))) == 2
+    # rows of 4 and 2 padded to 4, and one row of 1: 7 tokens of 9
+    assert encoder.model_calls().padding_waste == pytest.approx(2 / 9)
 
 
 @pytest.mark.parametrize("bad", [(np.nan, 1), (np.inf, 1), (0, 0)])
