@@ -99,6 +99,8 @@ def test_a_killed_worker_leaves_the_same_scores(environment: dict[str, str]) -> 
         wait_until_succeeded(worker, undisturbed)
 
     disturbed = run_rerun(run_id=undisturbed.pk, actor=make_user(is_staff=True))
+    # a store of its own, so that the model embeds again and a worker is killed while it has work
+    environment |= {"EMBEDDING_STORE_DIR": f"{environment['MEDBOARD_DATA_DIR']}/embeddings-of-the-rerun"}
     with watched(BEAT, environment):
         for _ in range(2):
             with watched(WORKER, environment) as worker:
