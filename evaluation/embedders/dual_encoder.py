@@ -1,6 +1,8 @@
 """Models with one tower for images and one for texts, in one space."""
 
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -20,6 +22,9 @@ PARTS_RULE = (
 )
 
 _IMAGES_AT_ONCE = 32
+_REMEMBERED_IMAGES = 20_000  # about 100 MB at 768 dimensions
+
+_ImagesKey = tuple[tuple[Path, ...], bool]
 
 
 class Towers(Protocol):
@@ -48,30 +53,28 @@ class DualEncoder:
 
     Each non-empty part goes through its own tower: the images of an input (averaged over several, or over a volume's
     slices), its text, its instruction. The embedding is the mean of the parts. Parts are not scaled to unit length
-    before the mean.
+    before the mean. The vectors of images last seen are remembered by their files, because many questions are asked
+    about one image; files must not change while an encoder lives.
     """
 
     def __init__(self, towers: Towers) -> None:
         self._towers = towers
+        self._image_rows: OrderedDict[_ImagesKey, NDArray[np.float64]] = OrderedDict()
         self.description = towers.description
 
     def embed(self, batch: Sequence[DecodedInput]) -> FloatMatrix:
         """The mean of the parts of each input, shape (len(batch), dimension)."""
         require_kinds((decoded.source for decoded in batch), self.description)
-        images = [image for decoded in batch for image in decoded.images]
-        image_rows = self._image_rows(images)
+        image_rows = self._rows_of_images(batch)
         # One after the other, because short instructions would be padded to the length of the texts.
         text_rows = self._text_rows(decoded.source.text for decoded in batch)
         text_rows |= self._text_rows(decoded.source.instruction for decoded in batch)
         rows = np.empty((len(batch), self.description.dimension), dtype=np.float32)
-        start = 0
         for row, decoded in zip(rows, batch, strict=True):
-            stop = start + len(decoded.images)
             parts = [text_rows[text].astype(np.float64) for text in _texts(decoded)]
-            if stop > start:
-                parts.append(image_rows[start:stop].mean(axis=0, dtype=np.float64))
+            if decoded.images:
+                parts.append(image_rows[_images_key(decoded)])
             row[:] = np.mean(parts, axis=0)
-            start = stop
         return rows
 
     def token_counts(self, batch: Sequence[DecodedInput]) -> list[int]:
@@ -85,12 +88,30 @@ class DualEncoder:
         distinct = _distinct(texts)
         return dict(zip(distinct, self._towers.text_features(distinct), strict=True)) if distinct else {}
 
-    def _image_rows(self, images: Sequence[Image.Image]) -> FloatMatrix:
+    def _rows_of_images(self, batch: Sequence[DecodedInput]) -> dict[_ImagesKey, NDArray[np.float64]]:
+        """The mean vector of the images of each input that has any, by what they were read from."""
+        wanted = {_images_key(decoded): decoded.images for decoded in batch if decoded.images}
+        unknown = {key: images for key, images in wanted.items() if key not in self._image_rows}
+        rows = self._tower_rows([image for images in unknown.values() for image in images])
+        start = 0
+        for key, images in unknown.items():
+            self._image_rows[key] = rows[start : start + len(images)].mean(axis=0, dtype=np.float64)
+            start += len(images)
+        found = {key: self._image_rows[key] for key in wanted}
+        while len(self._image_rows) > _REMEMBERED_IMAGES:
+            self._image_rows.popitem(last=False)
+        return found
+
+    def _tower_rows(self, images: Sequence[Image.Image]) -> FloatMatrix:
         pieces = [
             self._towers.image_features(images[start : start + _IMAGES_AT_ONCE])
             for start in range(0, len(images), _IMAGES_AT_ONCE)
         ]
         return np.concatenate(pieces) if pieces else np.empty((0, self.description.dimension), dtype=np.float32)
+
+
+def _images_key(decoded: DecodedInput) -> _ImagesKey:
+    return decoded.source.images, decoded.source.is_volume
 
 
 def _distinct(texts: Iterable[str]) -> list[str]:

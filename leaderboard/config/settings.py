@@ -58,7 +58,6 @@ INSTALLED_APPS = [
     "csp",
     "django_htmx",
     "django_filters",
-    "django_tables2",
     "leaderboard",
 ]
 

@@ -1,0 +1,65 @@
+"""Many questions about one image cost one pass of the image through its tower."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from evaluation.decoding import DecodedInput
+from evaluation.embedders import dual_encoder
+from evaluation.embedders.dual_encoder import ALL_KINDS, DualEncoder
+from evaluation.inputs import EmbeddingInput
+from evaluation.types import ModelDescription
+
+
+class CountingTowers:
+    """Image vector: (brightness, 1); text vector: (0, length). Counts the images that it is given."""
+
+    description = ModelDescription("test", "test", dimension=2, parameters=0, kinds=ALL_KINDS)
+
+    def __init__(self) -> None:
+        self.images_seen = 0
+
+    def image_features(self, images: Sequence[Image.Image]) -> np.ndarray:
+        self.images_seen += len(images)
+        return np.array([[np.asarray(image).mean(), 1.0] for image in images], dtype=np.float32)
+
+    def text_features(self, texts: Sequence[str]) -> np.ndarray:
+        return np.array([[0.0, len(text)] for text in texts], dtype=np.float32)
+
+    def token_counts(self, texts: Sequence[str]) -> list[int]:
+        return [len(text) for text in texts]
+
+
+def question(name: str, brightness: int, text: str) -> DecodedInput:
+    image = Image.new("RGB", (2, 2), (brightness,) * 3)
+    return DecodedInput(EmbeddingInput(text=text, images=(Path(name),)), (image,))
+
+
+def test_an_image_goes_through_its_tower_once_for_all_questions() -> None:
+    towers = CountingTowers()
+    encoder = DualEncoder(towers)
+    first = encoder.embed([question("a", 10, "x"), question("a", 10, "xyz"), question("b", 30, "x")])
+    again = encoder.embed([question("b", 30, "xyz"), question("a", 10, "")])
+    assert towers.images_seen == 2
+    assert first.tolist() == [[5.0, 1.0], [5.0, 2.0], [15.0, 1.0]]
+    assert again.tolist() == [[15.0, 2.0], [10.0, 1.0]]
+
+
+def test_a_volume_and_its_slices_as_images_are_remembered_apart() -> None:
+    towers = CountingTowers()
+    encoder = DualEncoder(towers)
+    picture = question("a", 10, "")
+    volume = DecodedInput(EmbeddingInput(images=(Path("a"),), is_volume=True), (*picture.images, *picture.images))
+    encoder.embed([picture, volume])
+    assert towers.images_seen == 3
+
+
+def test_what_is_remembered_is_bounded(monkeypatch) -> None:
+    monkeypatch.setattr(dual_encoder, "_REMEMBERED_IMAGES", 1)
+    towers = CountingTowers()
+    encoder = DualEncoder(towers)
+    for name in ("a", "b", "a"):
+        encoder.embed([question(name, 10, "")])
+    assert towers.images_seen == 3
