@@ -3,38 +3,21 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from django.db.models import TextChoices
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
 from leaderboard.forms.boards import BoardFilterForm
-from leaderboard.models.vocabulary import (
-    AggregateScope,
-    Domain,
-    EvidenceForm,
-    Family,
-    Granularity,
-    PairingType,
-    ReleaseGroup,
-    Split,
-)
+from leaderboard.models.vocabulary import AggregateScope, Domain, Family
 from leaderboard.selectors.boards import Board, BoardRow, group_board, overall_board
 from leaderboard.selectors.catalogue import SuiteSummary, live_suites
 from leaderboard.views import figures
+from leaderboard.views.axes import AXES_BY_NAME, CHOICES_OF, board_address
 from leaderboard.views.board_sheet import board_axis, board_sheet
 from leaderboard.views.questions import FAMILY_QUESTIONS
 from leaderboard.views.sheets import address_with, csv_response, sorted_sheet
 
-OTHER_AXES: Mapping[str, tuple[AggregateScope, type[TextChoices]]] = {
-    "split": (AggregateScope.SPLIT, Split),
-    "evidence-form": (AggregateScope.EVIDENCE_FORM, EvidenceForm),
-    "pairing-type": (AggregateScope.PAIRING_TYPE, PairingType),
-    "granularity": (AggregateScope.GRANULARITY, Granularity),
-    "release-group": (AggregateScope.RELEASE_GROUP, ReleaseGroup),
-}
-"""The axes beside families and domains, by their names in addresses."""
-HIDDEN_AXES = {scope for scope, _ in OTHER_AXES.values()} - {AggregateScope.SPLIT}
+HIDDEN_AXES = tuple(scope for scope in AXES_BY_NAME.values() if scope != AggregateScope.SPLIT)
 """The axes whose tabs are folded away until one of them is open."""
 
 
@@ -73,23 +56,14 @@ def domain(request: HttpRequest, domain: str) -> HttpResponse:
 
 def other_group(request: HttpRequest, axis: str, key: str) -> HttpResponse:
     """The tasks of one group on another axis: split, evidence form, pairing type, granularity, the release's groups."""
-    if axis not in OTHER_AXES or key not in OTHER_AXES[axis][1].values:
+    scope = AXES_BY_NAME.get(axis)
+    if scope is None or key not in CHOICES_OF[scope].values:
         raise Http404("There is no such group of tasks.")
-    scope, choices = OTHER_AXES[axis]
-    return _group_page(request, scope=scope, key=key, heading=_heading(scope, choices(key).label))
+    return _group_page(request, scope=scope, key=key, heading=_heading(scope, CHOICES_OF[scope](key).label))
 
 
 def _heading(scope: AggregateScope, label: str) -> str:
     return f"{scope.label}: {label}" if scope == AggregateScope.RELEASE_GROUP else label
-
-
-def board_address(scope: str, key: str, *, suite: str) -> str:
-    """The address of the board of a group."""
-    if scope in {AggregateScope.FAMILY, AggregateScope.DOMAIN}:
-        path = reverse(f"board-{scope}", args=[key])
-    else:
-        path = reverse("board-group", args=[scope.replace("_", "-"), key])
-    return f"{path}?suite={suite}"
 
 
 def chosen_suite(suites: tuple[SuiteSummary, ...], slug: str) -> SuiteSummary | None:
@@ -137,10 +111,8 @@ def _board_page(request: HttpRequest, suites: tuple[SuiteSummary, ...], board: B
         "suite_tabs": _suite_tabs(request.path, suites, board.suite),
         "family_tabs": _family_tabs(board),
         "domain_tabs": _domain_tabs(board),
-        "split_tabs": _axis_tabs(board, *OTHER_AXES["split"]),
-        "other_tabs": [
-            (axis[0].label, _axis_tabs(board, *axis)) for axis in OTHER_AXES.values() if axis[0] in HIDDEN_AXES
-        ],
+        "split_tabs": _axis_tabs(board, AggregateScope.SPLIT),
+        "other_tabs": [(scope.label, _axis_tabs(board, scope)) for scope in HIDDEN_AXES],
         "is_on_other_axis": board.scope in HIDDEN_AXES,
         "crumb": board.scope.label.lower(),
     }
@@ -192,14 +164,14 @@ def _domain_tabs(board: Board) -> list[Tab]:
     return [_tab(board, AggregateScope.DOMAIN, choice, board.suite.domains) for choice in Domain]
 
 
-def _axis_tabs(board: Board, scope: AggregateScope, choices: type[TextChoices]) -> list[Tab]:
+def _axis_tabs(board: Board, scope: AggregateScope) -> list[Tab]:
     return [
         Tab(
             choice.label,
             board_address(scope.value, choice.value, suite=board.suite.slug),
             is_current=board.scope == scope and board.key == choice.value,
         )
-        for choice in choices
+        for choice in CHOICES_OF[scope]
     ]
 
 

@@ -42,7 +42,7 @@ def test_it_shows_facts_rank_means_and_the_score_of_each_task(client, suite) -> 
     assert [row[0] for row in domains[1:]] == ["Neuro", "Thoracic"]
     # (0.75 - 0.5) / 0.5 is half of the way from chance to perfect
     assert tasks[1] == [
-        "Task a|a", "Image to label", "Thoracic", "75.0", "73.0 to 77.0", "50.0", "50.0", "4", "Local", "",
+        "Task a|a", "Image to label", "Thoracic", "75.0", "73.0 to 77.0", "50.0", "50.0", "4", "Local", "", "",
     ]  # fmt: skip
     assert tasks[2][8] == "Global"
 
