@@ -31,6 +31,12 @@ SUITES_DIR = Path(env.str("SUITES_DIR", default=str(DATA_DIR / "suites")))
 MODEL_CACHE_DIR = Path(env.str("MODEL_CACHE_DIR", default=str(DATA_DIR / "models")))
 WORKER_DEVICE = env.str("WORKER_DEVICE", default="cpu")
 
+# --- what the site quotes ---------------------------------------------------------------------------------------------
+
+REPORTED_FIGURES = Path(
+    env.str("REPORTED_FIGURES", default=str(BASE_DIR / "evaluation" / "suites" / "medheb" / "reported.json"))
+)
+
 # --- the queue --------------------------------------------------------------------------------------------------------
 
 LEASE_SECONDS = env.int("LEASE_SECONDS", default=60)
