@@ -125,4 +125,5 @@ def _cell(content: BoardContent, name: str, words: AnalysisWords, model: Publish
     value, interval = analysis_figures(words, analysis)
     numbers = (analysis.value, analysis.lower, analysis.upper)
     data = numbers if words.is_ratio else tuple(figures.csv_percent(number) for number in numbers)
-    return Cell(value, analysis.value, data, note=interval, title=f"95% interval {interval}" if interval else "")
+    title = f"95% interval {interval}" if interval else ""
+    return Cell(value, analysis.value, data, style="stacked", note=interval, title=title)

@@ -61,27 +61,29 @@ def _title(model: PublishedModel) -> str:
 
 
 def _sheet(models: Sequence[PublishedModel], content: BoardContent, differences: Differences, *, suite: str) -> Sheet:
+    first, *others = models
     columns = [Column("group", "Where", "All families, or one of them", ("group",), is_row_head=True)]
-    columns += [
-        Column(
-            f"hit-{number}", model.name, f"Hit@1 of {_title(model)} in percent", (f"{model.repo_id}_hit_at_1_percent",),
-            "wrap",
-        )
-        for number, model in enumerate(models)
-    ]  # fmt: skip
-    columns += [
-        Column(
-            f"difference-{number}",
-            f"{model.name} minus {models[0].name}",
-            "Paired difference in points with its 95% interval; in colour where the interval leaves zero out",
-            tuple(f"{model.repo_id}_{part}" for part in ("difference", "lower_95", "upper_95")),
-            "wrap",
-        )
-        for number, model in enumerate(models[1:])
-    ]
+    columns += [_hit_column(first, 0)]
+    for number, model in enumerate(others, start=1):
+        columns += [_hit_column(model, number), _difference_column(model, first, number)]
     rows = tuple(_row(place, models, content, differences, suite) for place in PLACES)
     shown = tuple(row for row in rows if any(cell.sort is not None for cell in row[1:]))
     return Sheet("Comparison by family", tuple(columns), (Group("", shown),) if shown else ())
+
+
+def _hit_column(model: PublishedModel, number: int) -> Column:
+    header = f"{model.repo_id}_hit_at_1_percent"
+    return Column(f"hit-{number}", model.name, f"Hit@1 of {_title(model)} in percent", (header,), "wrap")
+
+
+def _difference_column(model: PublishedModel, first: PublishedModel, number: int) -> Column:
+    return Column(
+        f"difference-{number}",
+        f"minus {first.name}",
+        f"{_title(model)} minus {_title(first)}: paired difference in points with its 95% interval",
+        tuple(f"{model.repo_id}_{part}" for part in ("difference", "lower_95", "upper_95")),
+        "wrap",
+    )
 
 
 def _row(
@@ -101,12 +103,17 @@ def _row(
             href="" if is_overall else board_address(scope.value, key, suite=suite),
             is_row_head=True,
         ),
-        *(_hit_cell(content, scope, key, model) for model in models),
-        *(_difference_cell(found.get((scope.value, key))) for found in differences),
+        _hit_cell(content, place, models[0]),
+        *(
+            cell
+            for model, found in zip(models[1:], differences, strict=True)
+            for cell in (_hit_cell(content, place, model), _difference_cell(found.get((scope.value, key))))
+        ),
     )
 
 
-def _hit_cell(content: BoardContent, scope: AggregateScope, key: str, model: PublishedModel) -> Cell:
+def _hit_cell(content: BoardContent, place: tuple[AggregateScope, str], model: PublishedModel) -> Cell:
+    scope, key = place
     standing = content.standing(scope.value, key, model.run_id)
     if standing is None:
         return Cell(figures.NOTHING, None, (None,), style="none")

@@ -51,12 +51,15 @@ def rank_interval(lower: int, upper: int) -> str:
 
 
 def points(value: float | None) -> str:
-    """A difference of shares in points with its sign, e.g. +1.2."""
-    return NOTHING if value is None else f"{value * 100:+.1f}"
+    """A difference of shares in points with its sign, e.g. +1.2; what rounds to nothing has none."""
+    if value is None:
+        return NOTHING
+    text = f"{value * 100:+.1f}"
+    return text[1:] if float(text) == 0 else text
 
 
 def points_interval(lower: float | None, upper: float | None) -> str:
-    """An interval of a difference in points, e.g. −0.3 to +2.1."""
+    """An interval of a difference in points, e.g. -0.3 to +2.1."""
     return "" if lower is None or upper is None else f"{points(lower)} to {points(upper)}"
 
 
