@@ -113,7 +113,7 @@ class Board:
 
 
 def overall_board(suite: SuiteSummary) -> Board:
-    """The board over all families. At most five queries, and one more for new statistics."""
+    """The board over all families. At most five queries, without means as stored when statistics are fresh."""
     tasks = [task for task in _tasks(suite) if task.is_installed]
     chances: dict[str, list[float]] = {}
     for task in tasks:
@@ -134,7 +134,7 @@ def overall_board(suite: SuiteSummary) -> Board:
 
 
 def group_board(suite: SuiteSummary, *, scope: AggregateScope, key: str) -> Board:
-    """The board of one group, with its tasks. At most six queries, and one more for new statistics."""
+    """The board of one group, with its tasks. At most six queries, without means as stored when statistics are fresh."""
     everything = _tasks(suite)
     members = [task for task in everything if key in _keys(task, scope)]
     installed = [task for task in members if task.is_installed]
@@ -229,7 +229,7 @@ class _GroupMeans:
         self._run_ids = [run.pk for run in runs]
         self._place = place
         self._content = statistics.content if statistics is not None and statistics.is_fresh else None
-        self._stored = _aggregates(runs, scopes=scopes)
+        self._stored = {} if self._content is not None else _aggregates(runs, scopes=scopes)
         known = [mean.n_expected for run_id in self._run_ids if (mean := self._stored_mean(run_id))]
         self.n_expected = len(place.task_ids) or max(known, default=0)
 
@@ -255,8 +255,9 @@ class _GroupMeans:
 
     def cv(self, run_id: UUID) -> float | None:
         """The spread of a run across families."""
-        if self._content is not None and (analysis := self._content.analysis("cv", run_id)):
-            return analysis.value
+        if self._content is not None:
+            analysis = self._content.analysis("cv", run_id)
+            return analysis.value if analysis else None
         stored = self._stored.get((run_id, self._place.scope.value, self._place.key, "cv"))
         return stored.value if stored else None
 
