@@ -11,6 +11,7 @@ from kombu.exceptions import OperationalError
 from leaderboard.config.celery import QUEUE, celery_client
 
 HEAR_BELL = "workers.hear_bell"
+BUILD_SNAPSHOT = "workers.build_snapshot"
 
 logger = logging.getLogger(__name__)
 
@@ -25,11 +26,19 @@ def ring(run_id: UUID) -> None:
 
     A broker that cannot be reached is logged, not raised: the reaper rings again.
     """
-    transaction.on_commit(lambda: _send(run_id))
+    transaction.on_commit(lambda: _send(HEAR_BELL, str(run_id)))
 
 
-def _send(run_id: UUID) -> None:
+def ring_snapshot(suite_id: int) -> None:
+    """Tell the workers, once the current transaction has committed, that a suite's published runs have changed.
+
+    A broker that cannot be reached is logged, not raised: the reaper rings again.
+    """
+    transaction.on_commit(lambda: _send(BUILD_SNAPSHOT, suite_id))
+
+
+def _send(message: str, subject: str | int) -> None:
     try:
-        _client().send_task(HEAR_BELL, args=[str(run_id)], queue=QUEUE)
+        _client().send_task(message, args=[subject], queue=QUEUE)
     except OperationalError as error:
-        logger.warning("could not ring for run %s (%s); the reaper will", run_id, error)
+        logger.warning("could not ring %s for %s (%s); the reaper will", message, subject, error)

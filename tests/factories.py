@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from django.utils import timezone
 
+from evaluation.evaluators.retrieval import metrics_with_intervals
+from evaluation.metrics.ranking import chance_level, hit_at_1_bounds
+from evaluation.types import RankOutcomes, SuiteSpec
 from leaderboard.models import (
     AggregateScore,
     EmbeddingModel,
@@ -21,6 +24,10 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.models.vocabulary import Domain, Family, RunState, TaskRunState
+from leaderboard.services.results import Aggregate
+from workers.ingest import aggregates_of_run
+
+TASK_AXES = ("family", "domain", "evidence_form", "pairing_type", "granularity", "split", "pool", "parser")
 
 _numbers = itertools.count(1)
 
@@ -250,3 +257,58 @@ def _make_aggregates(run: Run, hit: float) -> None:
     AggregateScore.objects.create(
         run=run, scope="overall", key="", metric="cv", value=0.4, n_tasks=len(tasks), n_expected=len(tasks)
     )
+
+
+def make_suite_of(spec: SuiteSpec, *, n_queries: int, chance: float) -> Suite:
+    """The suite of a declaration, with all of its tasks installed."""
+    suite = Suite.objects.create(slug=spec.slug, version=spec.version, title=spec.title, synthetic=spec.synthetic)
+    for position, task in enumerate(spec.tasks):
+        facts = {name: getattr(task, name).value for name in TASK_AXES}
+        make_task(
+            suite, position=position, name=task.name, title=task.title, n_queries=n_queries, chance=chance, **facts
+        )
+    return suite
+
+
+def make_measured_run(
+    suite: Suite,
+    outcomes: Mapping[str, RankOutcomes],
+    *,
+    revision: ModelRevision | None = None,
+    data: str = "d" * 64,
+) -> Run:
+    """A published run with everything that a worker stores, from the outcomes of its tasks; the suite is on disk."""
+    run = make_run(revision=revision, suite=suite, state=RunState.SUCCEEDED)
+    run.is_published, run.published_at = True, timezone.now()
+    run.save()
+    for task_run in run.task_runs.select_related("task"):
+        task_run.finished_at = timezone.now()
+        ranks = outcomes.get(task_run.task.name)
+        if ranks is None:
+            task_run.state = TaskRunState.CANCELLED
+            task_run.save()
+            continue
+        arrays = (np.arange(len(ranks)), ranks.above, ranks.tied, ranks.relevant, ranks.pool)
+        task_run.state = TaskRunState.SUCCEEDED
+        task_run.outcomes = zlib.compress(np.stack(arrays).astype("<i4").tobytes())
+        task_run.n_queries, task_run.chance = len(ranks), chance_level(ranks)
+        task_run.hit_at_1_optimistic, task_run.hit_at_1_pessimistic = hit_at_1_bounds(ranks)
+        task_run.data_sha256, task_run.self_excluded = data, 0
+        task_run.save()
+        metrics = metrics_with_intervals(ranks, stratum=task_run.task.name)
+        Score.objects.bulk_create(
+            Score(
+                task_run=task_run,
+                metric=metric.name,
+                value=metric.value,
+                lower=metric.lower,
+                upper=metric.upper,
+                is_main=metric.name == "hit@1",
+            )
+            for metric in metrics
+        )
+    AggregateScore.objects.bulk_create(
+        AggregateScore(run=run, **{name: getattr(mean, name) for name in Aggregate.__slots__})
+        for mean in aggregates_of_run(run)
+    )
+    return run

@@ -20,6 +20,7 @@ from workers.hub import HuggingFaceHub
 from workers.identity import WorkerIdentity
 from workers.ingest import aggregates_of_run, outcome_from_message
 from workers.shutdown import SHUTDOWN
+from workers.snapshots import build_snapshots
 
 MAX_MESSAGE = 2000
 
@@ -27,10 +28,14 @@ logger = logging.getLogger(__name__)
 
 
 def work_until_idle(worker: WorkerIdentity) -> None:
-    """Close runs that are done and evaluate runs that need a hand, the most urgent first, until there is none."""
+    """Close runs that are done and evaluate runs that need a hand, the most urgent first, until there is none.
+
+    What a run changed on the boards is computed before the next one is taken, as the bell for it waits behind this.
+    """
     while not SHUTDOWN.requested:
         if run := results.run_scoring_claim(worker=worker.name):
             _close(run, worker)
+            build_snapshots()
         elif run := leases.run_next_claim(worker=worker.name):
             _evaluate(run, worker)
         else:

@@ -5,6 +5,7 @@ from typing import Any
 from celery.signals import worker_ready, worker_shutting_down
 from django.utils import timezone
 
+from leaderboard.queue import BUILD_SNAPSHOT, HEAR_BELL
 from leaderboard.services.administration import worker_report
 from leaderboard.services.leases import leases_reap
 from workers.catalogue import sync_catalogue
@@ -13,12 +14,19 @@ from workers.identity import worker_identity
 from workers.presence import Presence
 from workers.runner import work_until_idle
 from workers.shutdown import SHUTDOWN
+from workers.snapshots import build_snapshot
 
 
-@app.task(name="workers.hear_bell")
+@app.task(name=HEAR_BELL)
 def hear_bell(run_id: str) -> None:
     """Work until nothing is left to do. `run_id` only says what the bell was rung for."""
     work_until_idle(worker_identity())
+
+
+@app.task(name=BUILD_SNAPSHOT)
+def renew_statistics(suite_id: int) -> None:
+    """Compute the statistics of a suite if they do not cover what is published."""
+    build_snapshot(suite_id)
 
 
 @app.task(name=REAP)

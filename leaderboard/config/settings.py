@@ -33,6 +33,12 @@ EMBEDDING_STORE_DIR = Path(env.str("EMBEDDING_STORE_DIR", default=str(DATA_DIR /
 EMBEDDING_STORE_BYTES = env.int("EMBEDDING_STORE_BYTES", default=10 * 1024**3)
 WORKER_DEVICE = env.str("WORKER_DEVICE", default="cpu")
 
+# --- what the site quotes ---------------------------------------------------------------------------------------------
+
+REPORTED_FIGURES = Path(
+    env.str("REPORTED_FIGURES", default=str(BASE_DIR / "evaluation" / "suites" / "medheb" / "reported.json"))
+)
+
 # --- the queue --------------------------------------------------------------------------------------------------------
 
 LEASE_SECONDS = env.int("LEASE_SECONDS", default=60)

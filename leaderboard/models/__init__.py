@@ -5,10 +5,12 @@ from leaderboard.models.catalogue import Suite, Task
 from leaderboard.models.embedding_models import EmbeddingModel, ModelRevision
 from leaderboard.models.runs import Priority, Run, RunEvent, TaskRun, Worker
 from leaderboard.models.scores import AggregateScore, Score
+from leaderboard.models.snapshots import BoardSnapshot
 from leaderboard.models.submissions import Submission, SubmissionPause
 
 __all__ = [
     "AggregateScore",
+    "BoardSnapshot",
     "EmbeddingModel",
     "ModelRevision",
     "Priority",

@@ -73,6 +73,20 @@ class ReleaseGroup(models.TextChoices):
     ALL_WITH_HELD_OUT = "all_ood", "ALL+OOD"
 
 
+_FORM_GROUPS = {
+    EvidenceForm.IMAGE_2D: ReleaseGroup.IMAGE_2D,
+    EvidenceForm.VOLUME_3D: ReleaseGroup.VOLUME_3D,
+    EvidenceForm.TEXT: ReleaseGroup.TEXT,
+}
+
+
+def release_groups(*, evidence_form: str, split: str) -> tuple[ReleaseGroup, ...]:
+    """The groups of the release's report that count a task: held-out tasks stand apart from the rest."""
+    if split == Split.HELD_OUT:
+        return (ReleaseGroup.HELD_OUT, ReleaseGroup.ALL_WITH_HELD_OUT)
+    return (_FORM_GROUPS[EvidenceForm(evidence_form)], ReleaseGroup.ALL, ReleaseGroup.ALL_WITH_HELD_OUT)
+
+
 class PoolScope(models.TextChoices):
     """Whose candidates a query ranks."""
 

@@ -54,7 +54,7 @@ class TaskOutcome:
 
 @dataclass(frozen=True, slots=True)
 class PublishedRun:
-    """A published run with everything that is known of it."""
+    """A published run with everything that is known of it; `groups` holds its means by scope and key."""
 
     model: PublishedModel
     attempt: int
@@ -67,8 +67,7 @@ class PublishedRun:
     published_at: datetime | None
     overall: GroupScore | None
     cv: float | None
-    families: Mapping[str, GroupScore]
-    domains: Mapping[str, GroupScore]
+    groups: Mapping[str, Mapping[str, GroupScore]]
     tasks: tuple[TaskOutcome, ...]
 
 
@@ -131,13 +130,12 @@ def published_run(*, run_id: UUID) -> PublishedRun:
         published_at=run.published_at,
         overall=means.get((AggregateScope.OVERALL.value, "", MAIN_METRIC)),
         cv=cv.value if cv else None,
-        families=_group(means, AggregateScope.FAMILY),
-        domains=_group(means, AggregateScope.DOMAIN),
+        groups={scope: _group(means, scope) for scope in AggregateScope.values},
         tasks=_task_outcomes(run),
     )
 
 
-def _group(means: Mapping[tuple[str, str, str], GroupScore], scope: AggregateScope) -> dict[str, GroupScore]:
+def _group(means: Mapping[tuple[str, str, str], GroupScore], scope: str) -> dict[str, GroupScore]:
     return {key: mean for (of, key, metric), mean in means.items() if of == scope and metric == MAIN_METRIC}
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from leaderboard.models import Run, Score
-from leaderboard.selectors.catalogue import LISTED_SCORE
+from leaderboard.selectors.catalogue import LISTED, LISTED_SCORE
 
 MAIN_METRIC = "hit@1"
 BOUNDS_APART = 0.005
@@ -56,6 +56,11 @@ class TaskScore:
         return 0.0 if self.chance == 1 else (self.value - self.chance) / (1 - self.chance)
 
     @property
+    def points_from_ties(self) -> float | None:
+        """What a rule that gives every tie to the relevant candidate, as the release's does, would add."""
+        return None if self.optimistic is None else self.optimistic - self.value
+
+    @property
     def depends_on_ties(self) -> bool:
         """Whether equal scores leave more than half a point open."""
         if self.optimistic is None or self.pessimistic is None:
@@ -101,6 +106,17 @@ def task_score(score: Score) -> TaskScore:
         pessimistic=task_run.hit_at_1_pessimistic,
         n_queries=task_run.n_queries,
     )
+
+
+def published_models(*, suite_id: int) -> tuple[PublishedModel, ...]:
+    """The models of all published runs of a suite, by name. One query."""
+    runs = (
+        Run.objects.filter(LISTED, suite=suite_id)
+        .select_related("revision__model")
+        .defer("environment", "model_description")
+        .order_by("revision__model__repo_id", "revision_id")
+    )
+    return tuple(published_model(run) for run in runs)
 
 
 def results_on_task(*, task_id: int) -> tuple[RunOnTask, ...]:

@@ -17,6 +17,7 @@ from leaderboard import queue
 from leaderboard.exceptions import LeaseLost
 from leaderboard.models import Run, RunEvent, TaskRun
 from leaderboard.models.vocabulary import ACTIVE_RUN_STATES, ErrorKind, RunState, TaskRunState
+from leaderboard.selectors.snapshots import suites_to_build
 from leaderboard.services.runs import NO_LEASE, run_fail, run_lock, run_move
 
 REAPER = "reaper"
@@ -185,9 +186,9 @@ def _task_give_back(task_run: TaskRun) -> None:
 
 @transaction.atomic
 def leases_reap() -> int:
-    """Take back expired leases and ring for every run that needs a worker; returns how many leases were taken back.
+    """Take back expired leases and ring for all that needs a worker; returns how many leases were taken back.
 
-    Safe to run twice at once: locked rows are skipped.
+    A run needs one, and so does a suite whose statistics do not cover exactly what is published. Safe to run twice at once: locked rows are skipped.
     """
     reaped = 0
     expired_tasks = TaskRun.objects.select_for_update(skip_locked=True, of=("self",)).filter(
@@ -209,6 +210,8 @@ def leases_reap() -> int:
         reaped += 1
     for run_id in Run.objects.filter(state__in=ACTIVE_RUN_STATES, lease_owner="").values_list("pk", flat=True):
         queue.ring(run_id)
+    for suite_id in suites_to_build():
+        queue.ring_snapshot(suite_id)
     return reaped
 
 

@@ -5,6 +5,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from leaderboard import queue
 from leaderboard.exceptions import TransitionRefused
 from leaderboard.models import Run, RunEvent
 from leaderboard.models.vocabulary import RunState
@@ -54,6 +55,7 @@ def _publish(run: Run, *, actor: str) -> None:
     run.published_at = timezone.now()
     run.save(update_fields=["is_published", "published_at"])
     RunEvent.objects.create(run=run, from_state=run.state, to_state=run.state, actor=actor, reason="published")
+    queue.ring_snapshot(run.suite_id)
 
 
 def _withdraw(run: Run, *, actor: str, reason: str) -> None:
@@ -62,3 +64,4 @@ def _withdraw(run: Run, *, actor: str, reason: str) -> None:
     RunEvent.objects.create(
         run=run, from_state=run.state, to_state=run.state, actor=actor, reason=f"withdrawn: {reason}"
     )
+    queue.ring_snapshot(run.suite_id)

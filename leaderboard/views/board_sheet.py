@@ -9,9 +9,14 @@ from leaderboard.models.vocabulary import AggregateScope, Family
 from leaderboard.selectors.boards import Board, BoardRow, BoardTask, GroupScore
 from leaderboard.selectors.published import PublishedModel, TaskScore
 from leaderboard.views import figures
+from leaderboard.views.rank_cells import UNRANKED as UNRANKED_CELL
+from leaderboard.views.rank_cells import rank_cell, rank_column, tie_styles
 from leaderboard.views.sheets import Cell, Column, Group, Sheet, Whisker
 
 RANKED, UNRANKED, REFERENCE = "", "Listed, not ranked: tasks are missing", "For comparison"
+
+MOST_TASK_COLUMNS = 40
+"""A board of more tasks shows their mean alone; each task has a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +31,13 @@ class _Drawn:
 def board_sheet(board: Board, rows: tuple[BoardRow, ...], *, caption: str) -> Sheet:
     """The rows of a board that passed the filter, ranked and unranked ones apart, with chance below them."""
     top = board_axis(board)
-    drawn = [_rank(), _model(), _mean(board, top)]
+    drawn = [_rank(board), _model(), _mean(board, top)]
     if board.scope == AggregateScope.OVERALL:
         drawn += [_cv(), *(_family(board, Family(value)) for value in Family.values)]
     else:
-        drawn += [_adjusted(), *(_task(task) for task in board.tasks)]
+        drawn.append(_adjusted())
+        if len(board.tasks) <= MOST_TASK_COLUMNS:
+            drawn += [_task(task) for task in board.tasks]
     drawn += [_parameters(), _dimension(), _licence()]
     groups = [
         Group(RANKED, _cells(drawn, [row for row in rows if row.rank is not None])),
@@ -68,20 +75,13 @@ def _nothing(*, style: str = "none", width: int = 1) -> Cell:
     return Cell(text=figures.NOTHING, sort=None, data=(None,) * width, style=style)
 
 
-def _rank() -> _Drawn:
-    def cell(row: BoardRow) -> Cell:
-        if row.rank is None:
-            return _nothing(style="rank none")
-        return Cell(text=str(row.rank), sort=row.rank, data=(row.rank,), style="rank")
+def _rank(board: Board) -> _Drawn:
+    styles = tie_styles(row.standing for row in board.rows)
 
-    column = Column(
-        key="rank",
-        title="Rank",
-        explanation="Place among the models with every task of this board; equal means share a rank",
-        headers=("rank",),
-        is_text=True,
-    )
-    return _Drawn(column, cell, lambda: _nothing(style="rank none"))
+    def cell(row: BoardRow) -> Cell:
+        return UNRANKED_CELL if row.rank is None else rank_cell(row.rank, row.standing, styles)
+
+    return _Drawn(rank_column("the models with every task of this board"), cell, lambda: UNRANKED_CELL)
 
 
 def _model() -> _Drawn:

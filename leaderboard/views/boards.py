@@ -1,4 +1,4 @@
-"""The boards: overall, one a family, one a domain. The whole state of a board is in its address."""
+"""The boards: overall, and one for every group of tasks. The whole state of a board is in its address."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,9 +12,13 @@ from leaderboard.models.vocabulary import AggregateScope, Domain, Family
 from leaderboard.selectors.boards import Board, BoardRow, group_board, overall_board
 from leaderboard.selectors.catalogue import SuiteSummary, live_suites
 from leaderboard.views import figures
+from leaderboard.views.axes import AXES_BY_NAME, CHOICES_OF, board_address
 from leaderboard.views.board_sheet import board_axis, board_sheet
 from leaderboard.views.questions import FAMILY_QUESTIONS
 from leaderboard.views.sheets import address_with, csv_response, sorted_sheet
+
+HIDDEN_AXES = tuple(scope for scope in AXES_BY_NAME.values() if scope != AggregateScope.SPLIT)
+"""The axes whose tabs are folded away until one of them is open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,18 @@ def domain(request: HttpRequest, domain: str) -> HttpResponse:
     if domain not in Domain.values:
         raise Http404("There is no such domain.")
     return _group_page(request, scope=AggregateScope.DOMAIN, key=domain, heading=Domain(domain).label)
+
+
+def other_group(request: HttpRequest, axis: str, key: str) -> HttpResponse:
+    """The tasks of one group on another axis: split, evidence form, pairing type, granularity, the release's groups."""
+    scope = AXES_BY_NAME.get(axis)
+    if scope is None or key not in CHOICES_OF[scope].values:
+        raise Http404("There is no such group of tasks.")
+    return _group_page(request, scope=scope, key=key, heading=_heading(scope, CHOICES_OF[scope](key).label))
+
+
+def _heading(scope: AggregateScope, label: str) -> str:
+    return f"{scope.label}: {label}" if scope == AggregateScope.RELEASE_GROUP else label
 
 
 def chosen_suite(suites: tuple[SuiteSummary, ...], slug: str) -> SuiteSummary | None:
@@ -95,13 +111,20 @@ def _board_page(request: HttpRequest, suites: tuple[SuiteSummary, ...], board: B
         "suite_tabs": _suite_tabs(request.path, suites, board.suite),
         "family_tabs": _family_tabs(board),
         "domain_tabs": _domain_tabs(board),
+        "split_tabs": _axis_tabs(board, AggregateScope.SPLIT),
+        "other_tabs": [(scope.label, _axis_tabs(board, scope)) for scope in HIDDEN_AXES],
+        "is_on_other_axis": board.scope in HIDDEN_AXES,
+        "crumb": board.scope.label.lower(),
     }
     return render(request, "boards/board.html", context, status=200 if is_valid else 400)
 
 
 @dataclass(frozen=True, slots=True)
 class Leader:
-    """The first row of a board, and how many others its interval overlaps with."""
+    """The first row of a board, and how many others cannot be told apart from it.
+
+    While there are no statistics, `n_level` counts the rows whose interval reaches the leader's instead.
+    """
 
     row: BoardRow
     n_level: int
@@ -112,6 +135,8 @@ def _leader(rows: tuple[BoardRow, ...]) -> Leader | None:
     if not ranked:
         return None
     first, others = ranked[0], ranked[1:]
+    if first.standing is not None:
+        return Leader(first, sum(other.standing.tie_group == first.standing.tie_group for other in others))
     return Leader(first, sum(other.mean.upper >= first.mean.lower for other in others))
 
 
@@ -139,10 +164,21 @@ def _domain_tabs(board: Board) -> list[Tab]:
     return [_tab(board, AggregateScope.DOMAIN, choice, board.suite.domains) for choice in Domain]
 
 
+def _axis_tabs(board: Board, scope: AggregateScope) -> list[Tab]:
+    return [
+        Tab(
+            choice.label,
+            board_address(scope.value, choice.value, suite=board.suite.slug),
+            is_current=board.scope == scope and board.key == choice.value,
+        )
+        for choice in CHOICES_OF[scope]
+    ]
+
+
 def _tab(board: Board, scope: AggregateScope, choice: Family | Domain, n_tasks: Mapping[str, int]) -> Tab:
     return Tab(
         choice.label,
-        _suite_address(reverse(f"board-{scope.value}", args=[choice.value]), board.suite),
+        board_address(scope.value, choice.value, suite=board.suite.slug),
         is_current=board.scope == scope and board.key == choice.value,
         is_empty=choice.value not in n_tasks,
     )

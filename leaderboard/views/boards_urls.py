@@ -2,14 +2,17 @@
 
 from django.urls import path
 
-from leaderboard.views import boards, catalogue, embedding_models, methods
+from leaderboard.views import analyses, boards, catalogue, compare, embedding_models, methods
 
 urlpatterns = [
     path("", boards.overall, name="board-overall"),
     path("boards/family/<slug:family>/", boards.family, name="board-family"),
     path("boards/domain/<slug:domain>/", boards.domain, name="board-domain"),
+    path("boards/<slug:axis>/<slug:key>/", boards.other_group, name="board-group"),
     path("models/<path:repo_id>/", embedding_models.detail, name="model-detail"),
     path("tasks/", catalogue.task_list, name="task-list"),
     path("tasks/<slug:suite>/<path:name>/", catalogue.task_detail, name="task-detail"),
+    path("analyses/", analyses.page, name="analyses"),
+    path("compare/", compare.page, name="compare"),
     path("methods/", methods.page, name="methods"),
 ]

@@ -8,16 +8,15 @@ from django.urls import reverse
 from django.utils.text import slugify
 
 from leaderboard.forms.tasks import TaskFilter
-from leaderboard.models import Task
 from leaderboard.models.vocabulary import Domain, EvidenceForm, Family, PoolScope, Split
-from leaderboard.selectors.boards import competition_ranks
 from leaderboard.selectors.catalogue import TaskSummary, live_task, live_tasks, task_summaries
-from leaderboard.selectors.published import RunOnTask, results_on_task
+from leaderboard.selectors.published import results_on_task
+from leaderboard.selectors.snapshots import statistics_of_suite
 from leaderboard.views import figures
-from leaderboard.views.board_sheet import model_address, model_line
-from leaderboard.views.model_sheets import score_cells
+from leaderboard.views.analysis_words import BUCKETS
 from leaderboard.views.questions import FAMILY_QUESTIONS
 from leaderboard.views.sheets import Cell, Column, Group, Sheet, address_with, csv_response, sorted_sheet, text_cell
+from leaderboard.views.task_results import result_sheet
 
 LIST_COLUMNS = (
     Column("task", "Task", "The smallest scored unit", ("task", "title"), is_text=True, is_row_head=True),
@@ -32,17 +31,6 @@ LIST_COLUMNS = (
     Column("models", "Models", "Published models with a score on it", ("models",)),
     Column("best", "Best Hit@1", "The best published score, in percent", ("best_hit_at_1_percent",)),
     Column("data", "Data", "Whether the workers have the task's data", ("data",), "left", is_text=True),
-)
-
-RESULT_COLUMNS = (
-    Column("rank", "Rank", "Place on this task; equal scores share a rank", ("rank",), is_text=True),
-    Column("model", "Model", "Repository on the hub", ("model", "commit"), is_text=True, is_row_head=True),
-    Column("hit", "Hit@1", "How often the right evidence comes first, in percent", ("hit_at_1_percent",)),
-    Column("interval", "95% interval", "From a bootstrap over queries", ("lower_95", "upper_95"), "left"),
-    Column("chance", "Chance", "Hit@1 expected of a random order, in percent", ("chance_percent",)),
-    Column("adjusted", "Above chance", "(Hit@1 - chance) / (1 - chance), in percent", ("adjusted_percent",), "wrap"),
-    Column("queries", "Queries", "Number of queries", ("queries",)),
-    Column("parameters", "Size", "Number of parameters", ("parameters",)),
 )
 
 
@@ -71,7 +59,9 @@ def task_detail(request: HttpRequest, suite: str, name: str) -> HttpResponse:
     task = None if "\x00" in name else live_task(suite=suite, name=name)
     if task is None:
         raise Http404("There is no such task.")
-    sheet = sorted_sheet(_result_sheet(task, results_on_task(task_id=task.pk)), request=request, default="rank")
+    statistics = statistics_of_suite(task.suite_id)
+    found = result_sheet(task, results_on_task(task_id=task.pk), statistics)
+    sheet = sorted_sheet(found, request=request, default="rank")
     if request.GET.get("format") == "csv":
         return csv_response(sheet, file_name=f"medboard-{suite}-{slugify(name)}")
     context = {
@@ -79,6 +69,9 @@ def task_detail(request: HttpRequest, suite: str, name: str) -> HttpResponse:
         "task": task,
         "question": FAMILY_QUESTIONS[task.family],
         "suite": task.suite,
+        "statistics": statistics,
+        "has_rank_intervals": statistics is not None and statistics.is_fresh,
+        "bucket": BUCKETS.get(statistics.content.bucket_of(task.name)) if statistics else None,
         "sheet": sheet,
         "csv_address": address_with(request.GET, format="csv"),
     }
@@ -124,28 +117,4 @@ def _list_row(task: TaskSummary) -> tuple[Cell, ...]:
 def _number(value: int | None) -> Cell:
     return Cell(
         figures.NOTHING if value is None else str(value), value, (value,), style="none" if value is None else ""
-    )
-
-
-def _result_sheet(task: Task, results: Sequence[RunOnTask]) -> Sheet:
-    ranks = competition_ranks({result.model.run_id: result.score.value for result in results})
-    rows = tuple(_result_row(result, ranks[result.model.run_id]) for result in results)
-    return Sheet(f"Models on {task.title}", RESULT_COLUMNS, (Group("", rows),))
-
-
-def _result_row(result: RunOnTask, rank: int) -> tuple[Cell, ...]:
-    model = result.model
-    return (
-        Cell(str(rank), rank, (rank,), style="rank"),
-        Cell(
-            text=model.name,
-            sort=model.name.lower(),
-            data=(model.repo_id, model.commit),
-            note=model_line(model),
-            title=model.repo_id,
-            href=model_address(model),
-            is_row_head=True,
-        ),
-        *score_cells(result.score),
-        Cell(figures.quantity(model.parameters), model.parameters, (model.parameters,)),
     )

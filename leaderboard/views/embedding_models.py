@@ -13,8 +13,7 @@ from django.shortcuts import redirect, render
 from django.utils.text import slugify
 
 from leaderboard.models import EmbeddingModel
-from leaderboard.models.vocabulary import Domain, Family
-from leaderboard.selectors.boards import overall_board
+from leaderboard.selectors.boards import Board, BoardRow, overall_board
 from leaderboard.selectors.catalogue import SuiteSummary, live_suites
 from leaderboard.selectors.embedding_models import (
     PublishedRun,
@@ -23,9 +22,15 @@ from leaderboard.selectors.embedding_models import (
     published_run,
     run_history,
 )
+from leaderboard.views import figures
+from leaderboard.views.analysis_words import ANALYSES, AnalysisWords, analysis_figures
+from leaderboard.views.axes import CHOICES_OF
 from leaderboard.views.boards import Tab
 from leaderboard.views.model_sheets import group_sheet, task_sheet
-from leaderboard.views.sheets import address_with, csv_response, sorted_sheet
+from leaderboard.views.sheets import Sheet, address_with, csv_response, sorted_sheet
+
+MAIN_AXES = 2
+"""Families and domains; the tables of the other axes are folded away."""
 
 
 def detail(request: HttpRequest, repo_id: str) -> HttpResponse:
@@ -49,10 +54,12 @@ def detail(request: HttpRequest, repo_id: str) -> HttpResponse:
         return render(request, "models/model.html", context)
     suite = next(suite for suite in live_suites() if suite.slug == chosen.suite_slug)
     run = published_run(run_id=chosen.run_id)
-    tasks = sorted_sheet(task_sheet(run.tasks, suite=suite.slug), request=request)
+    board = overall_board(suite)
+    content = board.statistics.content if board.statistics else None
+    tasks = sorted_sheet(task_sheet(run.tasks, suite=suite.slug, content=content), request=request)
     if request.GET.get("format") == "csv":
         return csv_response(tasks, file_name=f"medboard-{suite.slug}-{suite.version}-{slugify(model.repo_id)}")
-    context |= _results(model, suite, run)
+    context |= _results(model, suite, run, board)
     context |= {"chosen": chosen, "suite": suite, "tasks": tasks}
     context["csv_address"] = address_with(request.GET, format="csv")
     return render(request, "models/model.html", context)
@@ -79,20 +86,53 @@ def _run_tabs(request: HttpRequest, published: list[RunSummary], chosen: RunSumm
     ]
 
 
-def _results(model: EmbeddingModel, suite: SuiteSummary, run: PublishedRun) -> dict[str, Any]:
-    rows = overall_board(suite).rows
-    row = next((row for row in rows if row.model.run_id == run.model.run_id), None)
+def _results(model: EmbeddingModel, suite: SuiteSummary, run: PublishedRun, board: Board) -> dict[str, Any]:
+    row = next((row for row in board.rows if row.model.run_id == run.model.run_id), None)
+    sheets = _group_sheets(suite, run, board)
     return {
         "run": run,
         "row": row,
-        "n_ranked": sum(row.rank is not None for row in rows),
-        "families": group_sheet(run.families, choices=Family, board="board-family", suite=suite.slug),
-        "domains": group_sheet(run.domains, choices=Domain, board="board-domain", suite=suite.slug),
+        "rank": _rank_words(row) if row else "",
+        "statistics": board.statistics,
+        "n_ranked": sum(row.rank is not None for row in board.rows),
+        "main_sheets": sheets[:MAIN_AXES],
+        "other_sheets": sheets[MAIN_AXES:],
+        "analyses": _analyses(run, board),
         "failed": [task for task in run.tasks if task.score is None],
         "encode_config": _pretty(run.description.get("encode_config", {})),
         "environment": _pretty(run.environment),
         "command": reproduction(model.repo_id, run, suite),
     }
+
+
+def _rank_words(row: BoardRow) -> str:
+    if row.standing is None or row.standing.rank is None:
+        return "" if row.rank is None else str(row.rank)
+    return figures.rank_interval(row.standing.rank_lower, row.standing.rank_upper)
+
+
+def _group_sheets(suite: SuiteSummary, run: PublishedRun, board: Board) -> list[tuple[str, Sheet]]:
+    """The run's means on every axis that it has any on, families and domains first."""
+    content = board.statistics.content if board.has_rank_intervals else None
+    return [
+        (
+            scope.label,
+            group_sheet(
+                run.groups[scope.value], scope=scope, suite=suite.slug, run_id=run.model.run_id, content=content
+            ),
+        )
+        for scope in CHOICES_OF
+        if run.groups[scope.value]
+    ]
+
+
+def _analyses(run: PublishedRun, board: Board) -> list[tuple[AnalysisWords, str, str]]:
+    """What the statistics say about the run: words, value and interval."""
+    if board.statistics is None:
+        return []
+    content = board.statistics.content
+    found = [(words, content.analysis(name, run.model.run_id)) for name, words in ANALYSES.items()]
+    return [(words, *analysis_figures(words, analysis)) for words, analysis in found if analysis is not None]
 
 
 def _pretty(facts: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import ceil
 
-from leaderboard.selectors.boards import Missing
+from leaderboard.selectors.boards import OTHER_DATA, Missing
 
 NOTHING = "–"
 HEAT_STEPS = 20
@@ -19,6 +19,7 @@ KIND_TITLES = {
 
 REASONS = {
     "": "whose data were not installed when the run was made",
+    OTHER_DATA: "measured on other data than most models",
     "cancelled": "cut short",
     "pending": "not run",
     "input_unsupported": "of a kind that the model cannot read",
@@ -42,6 +43,24 @@ def half_width(lower: float | None, upper: float | None) -> str:
 def interval(lower: float | None, upper: float | None) -> str:
     """An interval in percent, e.g. 45.1 to 47.0."""
     return "" if lower is None or upper is None else f"{percent(lower)} to {percent(upper)}"
+
+
+def rank_interval(lower: int, upper: int) -> str:
+    """The ends of a rank's interval, e.g. 3–4, or 3 where it is sure."""
+    return str(lower) if lower == upper else f"{lower}–{upper}"
+
+
+def points(value: float | None) -> str:
+    """A difference of shares in points with its sign, e.g. +1.2; what rounds to nothing has none."""
+    if value is None:
+        return NOTHING
+    text = f"{value * 100:+.1f}"
+    return text[1:] if float(text) == 0 else text
+
+
+def points_interval(lower: float | None, upper: float | None) -> str:
+    """An interval of a difference in points, e.g. -0.3 to +2.1."""
+    return "" if lower is None or upper is None else f"{points(lower)} to {points(upper)}"
 
 
 def quantity(value: int | None) -> str:

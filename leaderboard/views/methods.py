@@ -1,19 +1,36 @@
 """How scores are made."""
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from leaderboard.models.vocabulary import Domain, Family
 from leaderboard.selectors.published import BOUNDS_APART
+from leaderboard.selectors.reported import reported_figures
+from leaderboard.views.analysis_words import BUCKETS
 from leaderboard.views.questions import FAMILY_QUESTIONS
+
+RESAMPLES = 10_000
+"""Of every bootstrap; a test holds this and the rest of the page to the code that computes."""
+LEVEL = 0.95
+BASELINES = 8
+COMPARED_MODELS = 50
 
 
 def page(request: HttpRequest) -> HttpResponse:
     """The methods page: every rule, and which choices are ours."""
+    tail = (1 - LEVEL) / 2 * 100
     context = {
         "section": "methods",
         "families": [(family.label, FAMILY_QUESTIONS[family]) for family in Family],
         "domains": ", ".join(domain.label for domain in Domain),
         "bounds_apart": BOUNDS_APART * 100,
+        "resamples": RESAMPLES,
+        "level": f"{LEVEL:.0%}",
+        "quantiles": f"{tail:g}% and {100 - tail:g}%",
+        "buckets": BUCKETS.values(),
+        "n_baselines": BASELINES,
+        "compared_models": COMPARED_MODELS,
+        "reported": reported_figures(settings.REPORTED_FIGURES),
     }
     return render(request, "methods.html", context)

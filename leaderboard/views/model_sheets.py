@@ -1,20 +1,26 @@
 """A model's scores as sheets: by family, by domain, by task."""
 
 from collections.abc import Mapping
+from uuid import UUID
 
 from django.urls import reverse
 
-from leaderboard.models.vocabulary import Domain, Family, PoolScope, TaskRunState
+from leaderboard.models.vocabulary import AggregateScope, Domain, Family, PoolScope, TaskRunState
 from leaderboard.selectors.boards import GroupScore
 from leaderboard.selectors.embedding_models import TaskOutcome
 from leaderboard.selectors.published import TaskScore
+from leaderboard.selectors.snapshots import BoardContent
 from leaderboard.views import figures
+from leaderboard.views.analysis_words import BUCKETS
+from leaderboard.views.axes import CHOICES_OF, board_address
 from leaderboard.views.board_sheet import ties_words, whisker
+from leaderboard.views.rank_cells import UNRANKED, rank_cell, rank_column
 from leaderboard.views.sheets import Cell, Column, Group, Sheet, text_cell
 
 MEAN_COLUMNS = (
     Column("mean", "Hit@1", "Mean Hit@1 of the group's tasks in percent, with its 95% interval", ("mean",)),
     Column("interval", "95% interval", "From a bootstrap over queries", ("interval",), style="left"),
+    rank_column("the models with every task of the group"),
     Column("tasks", "Tasks", "Tasks evaluated of those in the group", ("tasks",)),
 )
 
@@ -33,6 +39,14 @@ TASK_COLUMNS = (
         "pool", "Pool", "local: each query has its own pool; global: one for the task", ("pool",), "left", is_text=True
     ),
     Column(
+        "bucket",
+        "Difficulty",
+        "Bucket of the task by the mean Hit@1 of the public baselines on this board",
+        ("difficulty",),
+        "left",
+        is_text=True,
+    ),
+    Column(
         "bounds",
         "Ties",
         "Hit@1 in the worst and best order of equal scores, where they are more than half a point apart",
@@ -42,18 +56,28 @@ TASK_COLUMNS = (
 )
 
 
-def group_sheet(scores: Mapping[str, GroupScore], *, choices: type[Family | Domain], board: str, suite: str) -> Sheet:
-    """One row a family or domain that the run has scores in; `board` names the address of its board."""
+def group_sheet(
+    scores: Mapping[str, GroupScore], *, scope: AggregateScope, suite: str, run_id: UUID, content: BoardContent | None
+) -> Sheet:
+    """One row a group that the run has scores in, with its rank there where `content` has fresh statistics."""
+    choices = CHOICES_OF[scope]
     known = [choice for choice in choices if choice.value in scores]
     top = figures.axis_top([scores[choice.value].upper or scores[choice.value].value for choice in known])
     rows = []
     for choice in known:
         score = scores[choice.value]
-        address = f"{reverse(board, args=[choice.value])}?suite={suite}"
         coverage = f"{score.n_tasks} of {score.n_expected}"
+        standing = content.standing(scope.value, choice.value, run_id) if content else None
+        ranked = standing if standing is not None and standing.rank is not None else None
         rows.append(
             (
-                Cell(choice.label, choice.label, (choice.value,), href=address, is_row_head=True),
+                Cell(
+                    choice.label,
+                    choice.label,
+                    (choice.value,),
+                    href=board_address(scope.value, choice.value, suite=suite),
+                    is_row_head=True,
+                ),
                 Cell(
                     figures.percent(score.value),
                     score.value,
@@ -63,17 +87,18 @@ def group_sheet(scores: Mapping[str, GroupScore], *, choices: type[Family | Doma
                     whisker=whisker(score.lower, score.upper, top=top),
                 ),
                 text_cell(figures.interval(score.lower, score.upper)),
+                UNRANKED if ranked is None else rank_cell(ranked.rank, ranked, {}),
                 Cell(coverage, score.n_tasks, (coverage,), style="" if score.is_complete else "none"),
             )
         )
-    word = choices.__name__
-    head = Column("group", word, f"A {word.lower()} of tasks; links to its board", ("group",), is_row_head=True)
+    word = scope.label
+    head = Column("group", word, "A group of tasks; links to its board", ("group",), is_row_head=True)
     return Sheet(f"Scores by {word.lower()}", (head, *MEAN_COLUMNS), (Group("", tuple(rows)),))
 
 
-def task_sheet(tasks: tuple[TaskOutcome, ...], *, suite: str) -> Sheet:
-    """One row a task; those without a score apart, with the reason."""
-    scored = tuple(_task_row(task, task.score, suite) for task in tasks if task.score is not None)
+def task_sheet(tasks: tuple[TaskOutcome, ...], *, suite: str, content: BoardContent | None) -> Sheet:
+    """One row a task, with its difficulty where there are statistics; those without a score apart, with the reason."""
+    scored = tuple(_task_row(task, task.score, suite, content) for task in tasks if task.score is not None)
     failed = tuple(_failed_row(task, suite) for task in tasks if task.score is None)
     groups = (Group("", scored), Group("No score", failed))
     return Sheet("Scores by task", TASK_COLUMNS, tuple(group for group in groups if group.rows))
@@ -95,8 +120,14 @@ def _task_head(task: TaskOutcome, suite: str, *, why: str = "") -> tuple[Cell, C
     )
 
 
-def _task_row(task: TaskOutcome, score: TaskScore, suite: str) -> tuple[Cell, ...]:
-    return (*_task_head(task, suite), *score_cells(score), _pool_cell(task), _bounds_cell(score))
+def _task_row(task: TaskOutcome, score: TaskScore, suite: str, content: BoardContent | None) -> tuple[Cell, ...]:
+    bucket = _bucket_cell(task, content)
+    return (*_task_head(task, suite), *score_cells(score), _pool_cell(task), bucket, _bounds_cell(score))
+
+
+def _bucket_cell(task: TaskOutcome, content: BoardContent | None) -> Cell:
+    bucket = content.bucket_of(task.name) if content else ""
+    return text_cell(BUCKETS[bucket].title if bucket else "")
 
 
 def score_cells(score: TaskScore) -> tuple[Cell, Cell, Cell, Cell, Cell]:
@@ -149,5 +180,6 @@ def _failed_row(task: TaskOutcome, suite: str) -> tuple[Cell, ...]:
         nothing,
         nothing,
         _pool_cell(task),
+        text_cell(""),
         Cell("", None, (None, None)),
     )

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from leaderboard.models import (
     AggregateScore,
+    BoardSnapshot,
     EmbeddingModel,
     ModelRevision,
     Run,
@@ -99,6 +100,12 @@ def same_aggregate_twice() -> None:
     aggregate.save()
 
 
+def two_current_snapshots() -> None:
+    facts = {"suite": make_suite(n_tasks=1), "runs": [], "tasks": [], "content": {}, "differences": {}}
+    BoardSnapshot.objects.create(**facts)
+    BoardSnapshot.objects.create(**facts)
+
+
 FORBIDDEN: dict[str, Callable[[], Any]] = {
     "suite_slug_version_unique": lambda: [
         Suite.objects.create(slug="s", version="1", title="", synthetic=False, is_live=live) for live in (True, False)
@@ -161,6 +168,7 @@ FORBIDDEN: dict[str, Callable[[], Any]] = {
     "score_one_main": two_main_scores,
     "score_value_in_range": lambda: update(any_score(), value=1.01),
     "score_interval_in_range": lambda: update(any_score(), lower=0.2, upper=None),
+    "board_snapshot_one_current": two_current_snapshots,
     "aggregate_score_unique": same_aggregate_twice,
     "aggregate_score_scope_known": lambda: update(any_aggregate(scope="family"), scope="colour"),
     "aggregate_score_key_with_scope": lambda: update(any_aggregate(scope="overall", metric="hit@1"), key="thoracic"),

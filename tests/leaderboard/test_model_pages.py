@@ -42,7 +42,7 @@ def test_it_shows_facts_rank_means_and_the_score_of_each_task(client, suite) -> 
     assert [row[0] for row in domains[1:]] == ["Neuro", "Thoracic"]
     # (0.75 - 0.5) / 0.5 is half of the way from chance to perfect
     assert tasks[1] == [
-        "Task a|a", "Image to label", "Thoracic", "75.0", "73.0 to 77.0", "50.0", "50.0", "4", "Local", "",
+        "Task a|a", "Image to label", "Thoracic", "75.0", "73.0 to 77.0", "50.0", "50.0", "4", "Local", "", "",
     ]  # fmt: skip
     assert tasks[2][8] == "Global"
 
@@ -157,5 +157,5 @@ def test_the_page_costs_as_many_queries_for_any_number_of_runs(client, suite, dj
     make_scored_run(suite=suite, hits={"a": 0.3, "b": 0.6}, revision=revision)
     for attempt in range(2, 6):
         make_run(suite=suite, revision=revision, state=RunState.CANCELLED, attempt=attempt)
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(12):
         client.get("/models/lab/model/")

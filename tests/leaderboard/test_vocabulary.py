@@ -4,7 +4,9 @@ import pytest
 
 from evaluation import errors
 from evaluation import vocabulary as library
+from evaluation.suites.medheb.groupings import release_groups
 from leaderboard.models import vocabulary as board
+from tests.evaluation.suite_folders import task_spec
 
 
 @pytest.mark.parametrize(
@@ -29,3 +31,11 @@ def test_values_are_equal_and_in_the_same_order(choices: type, enum: type) -> No
 def test_titles_are_equal() -> None:
     assert dict(board.Family.choices) == {key.value: title for key, title in library.FAMILY_TITLES.items()}
     assert dict(board.Domain.choices) == {key.value: title for key, title in library.DOMAIN_TITLES.items()}
+
+
+@pytest.mark.parametrize("split", list(library.Split))
+@pytest.mark.parametrize("form", list(library.EvidenceForm))
+def test_tasks_are_in_the_same_groups_of_the_release(form: library.EvidenceForm, split: library.Split) -> None:
+    spec = task_spec(evidence_form=form, split=split)
+    found = board.release_groups(evidence_form=form.value, split=split.value)
+    assert [group.value for group in found] == [group.value for group in release_groups(spec)]

@@ -1,0 +1,44 @@
+"""The axes on which tasks are grouped, and the addresses of their boards."""
+
+from collections.abc import Mapping
+
+from django.db.models import TextChoices
+from django.urls import reverse
+
+from leaderboard.models.vocabulary import (
+    AggregateScope,
+    Domain,
+    EvidenceForm,
+    Family,
+    Granularity,
+    PairingType,
+    ReleaseGroup,
+    Split,
+)
+
+CHOICES_OF: Mapping[AggregateScope, type[TextChoices]] = {
+    AggregateScope.FAMILY: Family,
+    AggregateScope.DOMAIN: Domain,
+    AggregateScope.SPLIT: Split,
+    AggregateScope.EVIDENCE_FORM: EvidenceForm,
+    AggregateScope.PAIRING_TYPE: PairingType,
+    AggregateScope.GRANULARITY: Granularity,
+    AggregateScope.RELEASE_GROUP: ReleaseGroup,
+}
+"""The groups of each axis, in the order in which pages show the axes."""
+
+AXES_BY_NAME: Mapping[str, AggregateScope] = {
+    scope.value.replace("_", "-"): scope
+    for scope in CHOICES_OF
+    if scope not in {AggregateScope.FAMILY, AggregateScope.DOMAIN}
+}
+"""The axes beside families and domains, by their names in addresses."""
+
+
+def board_address(scope: str, key: str, *, suite: str) -> str:
+    """The address of the board of a group."""
+    if scope in {AggregateScope.FAMILY, AggregateScope.DOMAIN}:
+        path = reverse(f"board-{scope}", args=[key])
+    else:
+        path = reverse("board-group", args=[scope.replace("_", "-"), key])
+    return f"{path}?suite={suite}"
