@@ -112,7 +112,7 @@ def test_boards_and_forms_work_without_javascript(board: Board, browser) -> None
     page.get_by_role("list", name="Family").get_by_role("link", name="Report", exact=True).click()
     expect(page).to_have_url(re.compile("/boards/family/image_to_report/"))
     page.goto(f"{board.address}/{SUITE}")
-    page.get_by_label("Model").fill("lite")
+    page.get_by_label("Model", exact=True).fill("lite")
     page.get_by_role("button", name="Apply").click()
     expect(page).to_have_url(re.compile("lite"))
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
