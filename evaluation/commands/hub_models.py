@@ -4,10 +4,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.repositories.client import HubClient
-from evaluation.repositories.download import MAX_DOWNLOAD_BYTES, download_adapter, download_model
+from evaluation.commands.options import DEFAULT_ENDPOINT
 
-DEFAULT_ENDPOINT = "https://huggingface.co"
 TIMEOUT_SECONDS = 10.0
 
 
@@ -27,6 +25,14 @@ def fetch_repository(repo_id: str, revision: str, *, is_adapter: bool) -> Fetche
     Raises:
         EvaluationError: the hub does not answer, has no such repository or revision, or it cannot be loaded.
     """
+    # Here, so that the commands that speak to no hub, the worker's child above all, do not load what does.
+    from evaluation.repositories.client import HubClient  # noqa: PLC0415
+    from evaluation.repositories.download import (  # noqa: PLC0415
+        MAX_DOWNLOAD_BYTES,
+        download_adapter,
+        download_model,
+    )
+
     client = HubClient(
         endpoint=os.environ.get("HUB_ENDPOINT", DEFAULT_ENDPOINT),
         token=os.environ.get("HUB_TOKEN", ""),

@@ -18,3 +18,4 @@ StoreOption = Annotated[
 StoreBytesOption = Annotated[int, typer.Option("--store-bytes", help="The most bytes that --store may hold.", min=1)]
 
 STORE_BYTES = 10 * 1024**3
+DEFAULT_ENDPOINT = "https://huggingface.co"

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from evaluation.commands.options import TasksOption
+from evaluation.commands.options import DEFAULT_ENDPOINT, TasksOption
 from evaluation.commands.suite_reporting import InstallationReport, show_status, status_document
 from evaluation.errors import DataMissing, RequestInvalid, SuiteInvalid
 from evaluation.manifest import MANIFEST_NAME
@@ -43,7 +43,7 @@ def install(
     suites_dir: FolderOption = _DEFAULT_FOLDER,
     endpoint: Annotated[
         str, typer.Option("--endpoint", envvar=["HUB_ENDPOINT", "HF_ENDPOINT"], help="Address of the hub.")
-    ] = "https://huggingface.co",
+    ] = DEFAULT_ENDPOINT,
     token_file: Annotated[
         Path | None, typer.Option("--token-file", help="File with a hub token; else HUB_TOKEN or HF_TOKEN is used.")
     ] = None,
@@ -53,7 +53,7 @@ def install(
 
     An installation that was interrupted goes on where it ended when it is started again.
     """
-    # Here, because no other command has a use for what speaks to a hub.
+    # Here, so that the commands that speak to no hub do not load what does.
     from evaluation.hub.connection import HubConnection  # noqa: PLC0415
     from evaluation.suites.medheb import installation  # noqa: PLC0415
     from evaluation.suites.medheb.release_source import FolderRelease, HubRelease, ReleaseSource  # noqa: PLC0415

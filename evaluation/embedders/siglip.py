@@ -8,6 +8,7 @@ from PIL import Image
 from transformers import SiglipModel
 
 from evaluation.embedders.dual_encoder import ALL_KINDS, PARTS_RULE, DualEncoder
+from evaluation.embedders.image_rows import pooled_image_rows
 from evaluation.embedders.loading import count_parameters, load_image_processor, load_tokenizer, load_weights
 from evaluation.types import FloatMatrix, ModelDescription
 from evaluation.vocabulary import EmbedderFamily
@@ -44,11 +45,7 @@ class SiglipTowers:
     @torch.inference_mode()
     def image_features(self, images: Sequence[Image.Image]) -> FloatMatrix:
         """Pooled image vectors, shape (len(images), dimension)."""
-        inputs = self._processor(images=list(images), return_tensors="pt").to(self._device)
-        rows: FloatMatrix = (
-            self._model.get_image_features(pixel_values=inputs["pixel_values"]).pooler_output.cpu().numpy()
-        )
-        return rows
+        return pooled_image_rows(self._model, self._processor, images, device=self._device)
 
     @torch.inference_mode()
     def text_features(self, texts: Sequence[str]) -> FloatMatrix:

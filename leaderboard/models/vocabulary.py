@@ -140,6 +140,8 @@ class AggregateScope(models.TextChoices):
 
 ACTIVE_RUN_STATES = (RunState.QUEUED, RunState.PREPARING, RunState.RUNNING, RunState.SCORING)
 FINAL_RUN_STATES = (RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED)
+OPEN_TASK_STATES = (TaskRunState.PENDING, TaskRunState.CLAIMED)
+ENDED_TASK_STATES = (TaskRunState.SUCCEEDED, TaskRunState.FAILED, TaskRunState.CANCELLED)
 
 HEX_40 = r"^[0-9a-f]{40}$"
 HEX_64 = r"^[0-9a-f]{64}$"

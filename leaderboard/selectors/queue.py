@@ -10,8 +10,7 @@ from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from leaderboard.models import Run, SubmissionPause, Worker
-from leaderboard.models.vocabulary import ACTIVE_RUN_STATES, FINAL_RUN_STATES, RunState
-from leaderboard.selectors.runs import ENDED_TASK_STATES
+from leaderboard.models.vocabulary import ACTIVE_RUN_STATES, ENDED_TASK_STATES, FINAL_RUN_STATES, RunState
 
 RECENT_RUNS = 10
 WORKERS_REMEMBERED = timedelta(days=1)

@@ -9,10 +9,8 @@ from uuid import UUID
 from django.db.models import F, FilteredRelation, Q
 
 from leaderboard.models import Run, RunEvent, TaskRun
-from leaderboard.models.vocabulary import ACTIVE_RUN_STATES, RunState, TaskRunState
+from leaderboard.models.vocabulary import ACTIVE_RUN_STATES, ENDED_TASK_STATES, RunState, TaskRunState
 from leaderboard.selectors.run_words import STATE_SENTENCES, next_step
-
-ENDED_TASK_STATES = (TaskRunState.SUCCEEDED, TaskRunState.FAILED, TaskRunState.CANCELLED)
 
 
 @dataclass(frozen=True, slots=True)

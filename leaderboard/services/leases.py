@@ -11,14 +11,13 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from leaderboard import queue
 from leaderboard.exceptions import LeaseLost
 from leaderboard.models import Run, RunEvent, TaskRun
 from leaderboard.models.vocabulary import ACTIVE_RUN_STATES, ErrorKind, RunState, TaskRunState
 from leaderboard.selectors.snapshots import suites_to_build
-from leaderboard.services.runs import NO_LEASE, run_fail, run_lock, run_move
+from leaderboard.services.runs import NO_LEASE, run_fail, run_lock, run_move, task_run_move
 
 REAPER = "reaper"
 
@@ -41,8 +40,8 @@ def lease_end() -> object:
 def run_next_claim(*, worker: str) -> Run | None:
     """Take the most urgent run that needs a hand.
 
-    A queued run becomes `preparing` under this worker's lease; a running one with pending tasks, or one whose tasks
-    are all done, is returned as it is. None when there is nothing to do.
+    A queued run becomes `preparing` under this worker's lease; a running one with pending tasks is returned as it is.
+    None when there is nothing to do.
     """
     run = (
         Run.objects.select_for_update(skip_locked=True, of=("self",))
@@ -169,26 +168,25 @@ def claims_return(*, claims: list[TaskClaim], worker: str, blameless: bool = Fal
 
 def _task_give_back(task_run: TaskRun) -> None:
     """Make a task claimable again, unless it was lost too often: then it fails, so that nothing loops for ever."""
-    if task_run.claims >= settings.MAX_LOST_LEASES:
-        task_run.state = TaskRunState.FAILED
-        task_run.error_code = "worker_lost"
-        task_run.error_kind = ErrorKind.INFRASTRUCTURE
-        task_run.finished_at = timezone.now()
-        task_run.error_message = (
-            f"The evaluating process ended {task_run.claims} times in this task without a result, which most often"
-            " means that it ran out of memory. Try a larger worker, or report it."
-        )
-    else:
-        task_run.state = TaskRunState.PENDING
-    task_run.lease_owner, task_run.lease_expires_at = "", None
-    task_run.save()
+    if task_run.claims < settings.MAX_LOST_LEASES:
+        task_run_move(task_run, TaskRunState.PENDING)
+        return
+    task_run_move(
+        task_run,
+        TaskRunState.FAILED,
+        error_code="worker_lost",
+        error_kind=ErrorKind.INFRASTRUCTURE,
+        error_message=f"The evaluating process ended {task_run.claims} times in this task without a result, which most"
+        " often means that it ran out of memory. Try a larger worker, or report it.",
+    )
 
 
 @transaction.atomic
 def leases_reap() -> int:
     """Take back expired leases and ring for all that needs a worker; returns how many leases were taken back.
 
-    A run needs one, and so does a suite whose statistics do not cover exactly what is published. Safe to run twice at once: locked rows are skipped.
+    A run needs one, and so does a suite whose statistics do not cover exactly what is published. Safe to run twice at
+    once: locked rows are skipped.
     """
     reaped = 0
     expired_tasks = TaskRun.objects.select_for_update(skip_locked=True, of=("self",)).filter(
@@ -223,13 +221,12 @@ def run_give_back(*, run_id: UUID, worker: str, reason: str, blameless: bool = F
     """
     run = run_lock(run_id)
     if run.is_active and run.lease_owner in {"", worker}:
-        run.lost_leases -= int(blameless)
-        _run_give_back(run, actor=worker, reason=reason)
+        _run_give_back(run, actor=worker, reason=reason, blameless=blameless)
 
 
-def _run_give_back(run: Run, *, actor: str, reason: str) -> None:
+def _run_give_back(run: Run, *, actor: str, reason: str, blameless: bool = False) -> None:
     """Return a run whose single owner is gone to the state before, or fail it when that happened too often."""
-    lost = run.lost_leases + 1
+    lost = run.lost_leases + (not blameless)
     if lost >= settings.MAX_LOST_LEASES:
         run_fail(
             run_id=run.pk,

@@ -6,17 +6,15 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.utils import timezone
 
 from leaderboard.exceptions import LeaseLost
 from leaderboard.models import AggregateScore, EmbeddingModel, Run, Score, TaskRun
-from leaderboard.models.vocabulary import RunState, TaskRunState
+from leaderboard.models.vocabulary import OPEN_TASK_STATES, RunState, TaskRunState
 from leaderboard.services.leases import TaskClaim, lease_end, task_run_lock
 from leaderboard.services.publishing import run_publish_first
-from leaderboard.services.runs import NO_LEASE, run_fail, run_lock, run_move
+from leaderboard.services.runs import NO_LEASE, run_fail, run_lock, run_move, task_run_move
 
 MAIN_METRIC = "hit@1"
-OPEN_TASK_STATES = (TaskRunState.PENDING, TaskRunState.CLAIMED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +94,10 @@ def task_run_succeed(*, claim: TaskClaim, worker: str, outcome: TaskOutcome) -> 
         LeaseLost: the worker's claim was taken back.
     """
     task_run = task_run_lock(claim, worker=worker)
-    task_run.state = TaskRunState.SUCCEEDED
-    task_run.lease_owner, task_run.lease_expires_at = "", None
-    task_run.finished_at = timezone.now()
-    for name in TaskOutcome.__slots__:
-        if name not in {"scores", "n_inputs"}:
-            setattr(task_run, name, getattr(outcome, name))
-    task_run.inputs_done = task_run.inputs_total = outcome.n_inputs
-    task_run.save()
+    stored = {name: getattr(outcome, name) for name in TaskOutcome.__slots__ if name not in {"scores", "n_inputs"}}
+    task_run_move(
+        task_run, TaskRunState.SUCCEEDED, inputs_done=outcome.n_inputs, inputs_total=outcome.n_inputs, **stored
+    )
     Score.objects.bulk_create(
         Score(
             task_run=task_run,
@@ -125,11 +119,7 @@ def task_run_fail(*, claim: TaskClaim, worker: str, code: str, kind: str, messag
         LeaseLost: the worker's claim was taken back.
     """
     task_run = task_run_lock(claim, worker=worker)
-    task_run.state = TaskRunState.FAILED
-    task_run.lease_owner, task_run.lease_expires_at = "", None
-    task_run.finished_at = timezone.now()
-    task_run.error_code, task_run.error_kind, task_run.error_message = code, kind, message
-    task_run.save()
+    task_run_move(task_run, TaskRunState.FAILED, error_code=code, error_kind=kind, error_message=message)
 
 
 @transaction.atomic

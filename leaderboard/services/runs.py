@@ -10,7 +10,14 @@ from django.utils import timezone
 from leaderboard import queue
 from leaderboard.exceptions import TransitionRefused
 from leaderboard.models import ModelRevision, Priority, Run, RunEvent, Score, Submission, Suite, TaskRun, User
-from leaderboard.models.vocabulary import FINAL_RUN_STATES, RunState, TaskRunState
+from leaderboard.models.vocabulary import (
+    ACTIVE_RUN_STATES,
+    ENDED_TASK_STATES,
+    FINAL_RUN_STATES,
+    OPEN_TASK_STATES,
+    RunState,
+    TaskRunState,
+)
 
 NO_LEASE = {"lease_owner": "", "lease_expires_at": None}
 
@@ -32,6 +39,15 @@ def run_move(run: Run, to_state: RunState, *, actor: str, reason: str = "", **ch
     RunEvent.objects.create(run=run, from_state=from_state, to_state=to_state, actor=actor, reason=reason)
     if to_state in FINAL_RUN_STATES:
         Submission.objects.filter(pk=run.submission_id, closed_at__isnull=True).update(closed_at=Now())
+
+
+def task_run_move(task_run: TaskRun, to_state: TaskRunState, **changes: object) -> None:
+    """Write a transition of a locked task run; whoever held it holds it no more."""
+    if to_state in ENDED_TASK_STATES:
+        changes = {"finished_at": timezone.now(), **changes}
+    for name, value in {"state": to_state, **NO_LEASE, **changes}.items():
+        setattr(task_run, name, value)
+    task_run.save()
 
 
 def run_create(
@@ -101,9 +117,7 @@ def run_fail(*, run_id: UUID, actor: str, code: str, kind: str, message: str) ->
 
 
 def _cancel_open_tasks(task_runs: QuerySet[TaskRun]) -> None:
-    task_runs.filter(state__in=[TaskRunState.PENDING, TaskRunState.CLAIMED]).update(
-        state=TaskRunState.CANCELLED, finished_at=Now(), **NO_LEASE
-    )
+    task_runs.filter(state__in=OPEN_TASK_STATES).update(state=TaskRunState.CANCELLED, finished_at=Now(), **NO_LEASE)
 
 
 @transaction.atomic
@@ -117,9 +131,7 @@ def run_rerun(*, run_id: UUID, actor: User, failed_only: bool = False, reason: s
         TransitionRefused: with `failed_only`, when no task failed or was cut short.
     """
     old = run_lock(run_id)
-    active = Run.objects.select_for_update().filter(
-        revision=old.revision, suite=old.suite, state__in=[s for s in RunState if s not in FINAL_RUN_STATES]
-    )
+    active = Run.objects.select_for_update().filter(revision=old.revision, suite=old.suite, state__in=ACTIVE_RUN_STATES)
     for run in active:
         run_cancel(run_id=run.pk, actor=actor.get_username(), reason="replaced by a rerun")
     kept = list(old.task_runs.filter(state=TaskRunState.SUCCEEDED)) if failed_only else []
