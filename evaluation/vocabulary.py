@@ -130,6 +130,74 @@ class EmbedderFamily(StrEnum):
     CHANCE = "chance"
 
 
+class Modality(StrEnum):
+    """What kind of image a probe speaks of: the six of MedTEC, then ours, which no overall figure includes."""
+
+    CHEST_RADIOGRAPH = "chest_radiograph"
+    ABDOMINAL_CT = "abdominal_ct"
+    DERMOSCOPY = "dermoscopy"
+    FUNDUS = "fundus"
+    HISTOPATHOLOGY = "histopathology"
+    BRAIN_MRI = "brain_mri"
+    BREAST_ULTRASOUND = "breast_ultrasound"
+    SKIN_PHOTOGRAPH = "skin_photograph"
+
+
+class Level(StrEnum):
+    """How specific the distinction is that a probe asks for, the coarsest first."""
+
+    L1 = "L1"
+    L2 = "L2"
+    L3 = "L3"
+    L4 = "L4"
+    L5 = "L5"
+
+
+class PhrasingStyle(StrEnum):
+    """How a probe's sentences are worded. `TEMPLATE` is the main one; the others exist at L4 and L5."""
+
+    TEMPLATE = "template"
+    REPORT = "report"
+    ONTOLOGY = "ontology"
+    PARAPHRASE = "paraphrase"
+
+
+class NegationSubtype(StrEnum):
+    """Which kind of negation the negatives of an L5 probe are. `MIXED` is the main one: ten constructions."""
+
+    MIXED = "mixed"
+    DEFINITE = "definite"
+    HEDGED = "hedged"
+    RULED_OUT = "ruled_out"
+    HISTORICAL = "historical"
+
+
+class AnchorSelection(StrEnum):
+    """Which anchors of a set a task takes; `NO_FINDING` ones have the polarity of L5 reversed and are never pooled."""
+
+    ALL = "all"
+    FINDING = "finding"
+    NO_FINDING = "no_finding"
+
+
+class ProbeTaskKind(StrEnum):
+    """What a task of MedTEC measures: Discrimination Scores, or one of the protocols that they are compared with."""
+
+    CELL = "cell"
+    CLOSED_QUESTIONS = "closed_questions"
+    RETRIEVAL = "retrieval"
+    ZERO_SHOT = "zero_shot"
+
+
+class CellClass(StrEnum):
+    """What a Discrimination Score with its interval says of a model."""
+
+    COLLAPSE_CERTAIN = "collapse_certain"
+    COLLAPSE = "collapse"
+    NEAR_CHANCE = "near_chance"
+    DISCRIMINATES = "discriminates"
+
+
 FAMILY_TITLES: dict[Family, str] = {
     Family.IMAGE_TO_LABEL: "Image to label",
     Family.IMAGE_TO_IMAGE: "Image to image",
@@ -150,4 +218,23 @@ DOMAIN_TITLES: dict[Domain, str] = {
     Domain.NEURO: "Neuro",
     Domain.OPHTHALMOLOGY: "Ophthalmology",
     Domain.THORACIC: "Thoracic",
+}
+
+MODALITY_TITLES: dict[Modality, str] = {
+    Modality.CHEST_RADIOGRAPH: "Chest radiograph",
+    Modality.ABDOMINAL_CT: "Abdominal CT",
+    Modality.DERMOSCOPY: "Dermoscopy",
+    Modality.FUNDUS: "Fundus",
+    Modality.HISTOPATHOLOGY: "Histopathology",
+    Modality.BRAIN_MRI: "Brain MRI",
+    Modality.BREAST_ULTRASOUND: "Breast ultrasound",
+    Modality.SKIN_PHOTOGRAPH: "Skin photograph",
+}
+
+LEVEL_TITLES: dict[Level, str] = {
+    Level.L1: "Domain",
+    Level.L2: "Modality",
+    Level.L3: "Anatomy",
+    Level.L4: "Finding",
+    Level.L5: "Negation",
 }
