@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ PARTS_RULE = (
 )
 
 _IMAGES_AT_ONCE = 32
-_REMEMBERED_IMAGES = 20_000  # about 100 MB at 768 dimensions
+_REMEMBERED = 20_000  # vectors of images, and as many of texts: about 100 MB and 60 MB at 768 dimensions
 
 _ImagesKey = tuple[tuple[Path, ...], bool]
 
@@ -53,13 +53,14 @@ class DualEncoder:
 
     Each non-empty part goes through its own tower: the images of an input (averaged over several, or over a volume's
     slices), its text, its instruction. The embedding is the mean of the parts. Parts are not scaled to unit length
-    before the mean. The vectors of images last seen are remembered by their files, because many questions are asked
-    about one image; files must not change while an encoder lives.
+    before the mean. The vectors of images and texts last seen are remembered, because many questions are asked about one
+    image, and one question about many; files must not change while an encoder lives.
     """
 
     def __init__(self, towers: Towers) -> None:
         self._towers = towers
         self._image_rows: OrderedDict[_ImagesKey, NDArray[np.float64]] = OrderedDict()
+        self._text_vectors: OrderedDict[str, FloatVector] = OrderedDict()
         self.description = towers.description
 
     def embed(self, batch: Sequence[DecodedInput]) -> FloatMatrix:
@@ -85,8 +86,13 @@ class DualEncoder:
         return [counts.get(decoded.source.text.strip(), 0) for decoded in batch]
 
     def _text_rows(self, texts: Iterable[str]) -> dict[str, FloatVector]:
-        distinct = _distinct(texts)
-        return dict(zip(distinct, self._towers.text_features(distinct), strict=True)) if distinct else {}
+        wanted = _distinct(texts)
+        unknown = [text for text in wanted if text not in self._text_vectors]
+        if unknown:
+            self._text_vectors.update(zip(unknown, self._towers.text_features(unknown), strict=True))
+        found = {text: self._text_vectors[text] for text in wanted}
+        _forget(self._text_vectors)
+        return found
 
     def _rows_of_images(self, batch: Sequence[DecodedInput]) -> dict[_ImagesKey, NDArray[np.float64]]:
         """The mean vector of the images of each input that has any, by what they were read from."""
@@ -98,8 +104,7 @@ class DualEncoder:
             self._image_rows[key] = rows[start : start + len(images)].mean(axis=0, dtype=np.float64)
             start += len(images)
         found = {key: self._image_rows[key] for key in wanted}
-        while len(self._image_rows) > _REMEMBERED_IMAGES:
-            self._image_rows.popitem(last=False)
+        _forget(self._image_rows)
         return found
 
     def _tower_rows(self, images: Sequence[Image.Image]) -> FloatMatrix:
@@ -108,6 +113,12 @@ class DualEncoder:
             for start in range(0, len(images), _IMAGES_AT_ONCE)
         ]
         return np.concatenate(pieces) if pieces else np.empty((0, self.description.dimension), dtype=np.float32)
+
+
+def _forget(rows: OrderedDict[Any, Any]) -> None:
+    """Drop the oldest rows beyond what is kept."""
+    while len(rows) > _REMEMBERED:
+        rows.popitem(last=False)
 
 
 def _images_key(decoded: DecodedInput) -> _ImagesKey:
