@@ -14,16 +14,40 @@ from tests.evaluation.medtec.probe_changes import pick, probe_of
 
 # What a negative of a finding must not speak of, in any style: written without the vocabulary files.
 NEVER_SAID = [
-    ("pneumonia", r"consolidat|infiltrat|opaci|airspace|solid|whit|cloudy|infect"),
-    ("edema", r"opaci|infiltrat|edema|white|cloudy|whitish"),
-    ("atelectasis", r"opaci|atelecta|collapse|white|cloudy"),
-    ("lung_opacity", r"edema|consolidat|pneumonia|atelecta|nodul|mass|lump|infect|scar tissue in the lung|collaps"),
-    ("mass", r"lesion|opaci|spot on the lung|abnormal spot"),
-    ("cardiomegaly", r"mediastin|heart that|enlarged heart|cardiac"),
-    ("enlarged_cardiomediastinum", r"cardiomegaly|enlarged heart|cardiac|heart that|oversized"),
-    ("pleural_thickening", r"pleural scar|scarred lining|thicken"),
-    ("pleural_effusion", r"effusion|fluid around|pleural fluid"),
-    ("no_finding", r"support|device|tube|wire|a normal|normal (chest|lung|appear|thorax|anat)|healthy"),
+    (Modality.CHEST_RADIOGRAPH, "pneumonia", r"consolidat|infiltrat|opaci|airspace|solid|whit|cloudy|infect"),
+    (Modality.CHEST_RADIOGRAPH, "edema", r"opaci|infiltrat|edema|white|cloudy|whitish"),
+    (Modality.CHEST_RADIOGRAPH, "atelectasis", r"opaci|atelecta|collapse|white|cloudy"),
+    (
+        Modality.CHEST_RADIOGRAPH,
+        "lung_opacity",
+        r"edema|consolidat|pneumonia|atelecta|nodul|mass|lump|infect|scar tissue in the lung|collaps",
+    ),
+    (Modality.CHEST_RADIOGRAPH, "mass", r"lesion|opaci|spot on the lung|abnormal spot"),
+    (Modality.CHEST_RADIOGRAPH, "cardiomegaly", r"mediastin|heart that|enlarged heart|cardiac"),
+    (
+        Modality.CHEST_RADIOGRAPH,
+        "enlarged_cardiomediastinum",
+        r"cardiomegaly|enlarged heart|cardiac|heart that|oversized",
+    ),
+    (Modality.CHEST_RADIOGRAPH, "pleural_thickening", r"pleural scar|scarred lining|thicken"),
+    (Modality.CHEST_RADIOGRAPH, "pleural_effusion", r"effusion|fluid around|pleural fluid"),
+    (
+        Modality.CHEST_RADIOGRAPH,
+        "no_finding",
+        r"support|device|tube|wire|a normal|normal (chest|lung|appear|thorax|anat)|healthy",
+    ),
+    (Modality.CHEST_RADIOGRAPH, "fracture", r"normal lungs|normal heart|healthy lungs|broken|crack"),
+    (
+        Modality.ABDOMINAL_CT,
+        "pleural_effusion",
+        r"normal abdom|healthy abdom|healthy belly|belly that|pleura|around the lung|swollen",
+    ),
+    (Modality.ABDOMINAL_CT, "renal_cyst", r"hypodens|dark spot in the kidney|cyst"),
+    (Modality.BRAIN_MRI, "pituitary_tumor", r"(normal|healthy) (brain|cereb)|pituitar|hypophys|hormone"),
+    (Modality.FUNDUS, "cataract", r"normal|healthy|lens|catarac"),
+    (Modality.FUNDUS, "diabetic_retinopathy", r"diabet|sugar"),
+    (Modality.DERMOSCOPY, "actinic_keratosis", r"squamous|flat cells|flat skin cells|outer|actinic|solar"),
+    (Modality.BREAST_ULTRASOUND, "benign_mass", r"abscess|seroma|necrosis|pus|fluid|dead fat|harmless|tissue"),
 ]
 
 
@@ -146,13 +170,13 @@ def test_styles_have_the_same_competitors():
             assert any(wording.bare in text for wording in competitor.wordings[style])
 
 
-@pytest.mark.parametrize(("concept", "pattern"), NEVER_SAID)
-def test_no_committed_negative_may_be_true_of_its_chest_radiograph(concept, pattern):
+@pytest.mark.parametrize(("modality", "concept", "pattern"), NEVER_SAID)
+def test_no_committed_negative_may_be_true_of_its_image(modality, concept, pattern):
     for style in PhrasingStyle:
-        for probe in pick(read_probe_sets(Modality.CHEST_RADIOGRAPH), Level.L4, style).probes:
+        for probe in pick(read_probe_sets(modality), Level.L4, style).probes:
             if probe.concept == concept:
-                start = probe.template.index("{")
-                said = [text[start:] for text in probe.negatives]
+                start, end = probe.template.index("{"), len(probe.template) - probe.template.rindex("}") - 1
+                said = [text[start : len(text) - end] for text in probe.negatives]
                 assert not [text for text in said if re.search(pattern, text)], style
 
 

@@ -203,7 +203,7 @@ def test_a_positive_that_negates():
 def test_the_reversed_set_has_its_own_rules():
     probe_set = pick(BRAIN_SETS, Level.L5, reversed_set=True)
     probe = probe_set.probes[0]
-    text = "a brain MRI scan: healthy brain is seen"
+    text = "a brain MRI scan: normal appearance is seen"
     true = with_probe(BRAIN_SETS, probe_set, probe, lambda old: replace(old, positives=(*old.positives[:3], text)))
     assert "does not state that nothing is abnormal" in only_problem(BRAIN, true)
     false = with_probe(BRAIN_SETS, probe_set, probe, lambda old: replace(old, negatives=(*old.negatives[:8], text)))

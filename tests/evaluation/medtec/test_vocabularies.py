@@ -67,6 +67,7 @@ EXCLUDED = [
     (Modality.DERMOSCOPY, Level.L3, "trunk", {"abdomen", "back", "chest", "anterior_torso"}),
     (Modality.SKIN_PHOTOGRAPH, Level.L3, "face", {"nose", "lip", "head_neck", "eyelid"}),
     (Modality.FUNDUS, Level.L4, "diabetic_retinopathy", {"diabetic_macular_edema"}),
+    (Modality.FUNDUS, Level.L4, "cataract", {"no_finding"}),
     (Modality.BREAST_ULTRASOUND, Level.L4, "benign_mass", {"breast_abscess", "seroma", "fat_necrosis"}),
 ]
 
