@@ -40,7 +40,7 @@ NEVER_SAID = [
     (
         Modality.ABDOMINAL_CT,
         "pleural_effusion",
-        r"normal abdom|healthy abdom|healthy belly|belly that|pleura|around the lung|swollen",
+        r"normal abdom|healthy abdom|healthy belly|belly that|pleura|around the lung|body swollen",
     ),
     (Modality.ABDOMINAL_CT, "renal_cyst", r"hypodens|dark spot in the kidney|cyst"),
     (Modality.BRAIN_MRI, "pituitary_tumor", r"(normal|healthy) (brain|cereb)|pituitar|hypophys|hormone"),
