@@ -47,11 +47,11 @@ def test_check_counts_with_a_tokenizer():
 def test_check_refuses_a_file_that_was_edited(tmp_path):
     folder = tmp_path / "probes"
     shutil.copytree(PROBES, folder)
-    path = folder / "fundus.yaml"
+    path = folder / "chest_radiograph.yaml"
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace("# Generated", "# Written", 1), encoding="utf-8")
-    with pytest.raises(SuiteInvalid, match=r"fundus\.yaml: line 1 is '# Written by"):
+    with pytest.raises(SuiteInvalid, match=r"chest_radiograph\.yaml: line 1 is '# Written by"):
         invoke("check", "probes", "--folder", folder)
-    path.write_text(text.replace("diabetic retinopathy", "retinal damage", 1), encoding="utf-8")
-    with pytest.raises(SuiteInvalid, match=r"fundus\.yaml: set \d+: its sha256 is not that of its texts"):
+    path.write_text(text.replace("pneumothorax", "collapse", 1), encoding="utf-8")
+    with pytest.raises(SuiteInvalid, match=r"chest_radiograph\.yaml: set \d+: its sha256 is not that of its texts"):
         invoke("check", "probes", "--folder", folder)

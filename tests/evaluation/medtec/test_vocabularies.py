@@ -172,8 +172,27 @@ def test_a_spoilt_vocabulary_is_refused_with_file_and_place(tmp_path, change, sa
     assert str(path) in caught.value.message
 
 
-def test_an_unknown_negation_subtype_is_refused(tmp_path):
-    path = copied_vocabularies(tmp_path) / "negation.yaml"
-    path.write_text(path.read_text(encoding="utf-8").replace("subtype: hedged", "subtype: vague", 1), encoding="utf-8")
-    with pytest.raises(SuiteInvalid, match="'vague' is none of mixed, definite"):
+@pytest.mark.parametrize(
+    ("name", "old", "new", "said"),
+    [
+        ("negation", "subtype: hedged", "subtype: vague", "'vague' is none of mixed, definite"),
+        ("negation", '"no {bare}"', '"no {finding}"', "has the slot 'finding', which nothing fills"),
+        ("negation", '"no {bare}"', '"none of that"', "has none of the slots bare, concept"),
+        ("negation", "no abnormality is present", "no {bare} is present", "has the slot 'bare', which nothing fills"),
+        ("templates", "this is {concept}", "this is {Concept}", "has the slot 'Concept', which nothing fills"),
+        ("templates", "this is {concept}", "this is it", "has none of the slots bare, concept"),
+        ("templates", "finding on {image}: {clause}", "finding on {image}: {bare}", "has the slot 'bare'"),
+        ("templates", "level: L4", "level: L6", "'L6' is none of"),
+        ("objects", "names: [a ripe banana", "name: [a ripe banana", "unknown key 'name'"),
+        ("objects", "key: teapot", "key: banana", "the key 'banana' stands twice"),
+    ],
+)
+def test_a_spoilt_shared_file_is_refused_with_file_and_place(tmp_path, name, old, new, said):
+    path = copied_vocabularies(tmp_path) / f"{name}.yaml"
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(SuiteInvalid) as caught:
         read_vocabulary(Modality.BRAIN_MRI, tmp_path)
+    assert said in caught.value.message
+    assert str(path) in caught.value.message
