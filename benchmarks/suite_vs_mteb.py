@@ -30,6 +30,7 @@ from benchmarks.sections import write_section
 from evaluation.commands.encoding import ModelEncoding
 from evaluation.commands.models_to_run import MINILM, find_model
 from evaluation.embedders.packaged import minilm_folder
+from evaluation.evaluators.retrieval import evaluate_task
 from evaluation.evaluators.session import evaluate_tasks
 from evaluation.hashing import FileHashes
 from evaluation.manifest import write_manifest
@@ -94,6 +95,7 @@ def measure_ours(folder: Path, *, alone: bool = False) -> dict[str, Any]:
         (result,) = evaluate_tasks(
             [spec],
             load=lambda spec: load_task(folder, spec, hashes=hashes),
+            evaluate=evaluate_task,
             store=encoding.store,
             on_progress=lambda *_: None,
         )

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from evaluation.errors import SuiteInvalid
+from evaluation.probe_types import ProbeTaskSpec
 from evaluation.types import SuiteSpec, TaskSpec
 from evaluation.vocabulary import Domain, EvidenceForm, Family, Granularity, PairingType, Parser, PoolScope, Split
 
@@ -55,9 +56,9 @@ def suite_to_json(suite: SuiteSpec) -> dict[str, Any]:
     }
 
 
-def spec_sha256(spec: TaskSpec) -> str:
+def spec_sha256(spec: TaskSpec | ProbeTaskSpec) -> str:
     """64 hexadecimal digits that cover every field of a task's declaration."""
-    return canonical_sha256(task_to_json(spec))
+    return canonical_sha256(dataclasses.asdict(spec))
 
 
 def suite_sha256(suite: SuiteSpec) -> str:

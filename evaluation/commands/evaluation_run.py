@@ -15,6 +15,7 @@ from evaluation.commands.reporting import RunProgress, aggregate_table, task_tab
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.environment import describe_environment
 from evaluation.errors import DataMissing
+from evaluation.evaluators.retrieval import evaluate_task
 from evaluation.evaluators.session import evaluate_tasks
 from evaluation.hashing import FileHashes
 from evaluation.manifest import canonical_sha256, suite_sha256
@@ -105,6 +106,7 @@ def _outcomes(evaluation: Evaluation, partial: PartialResults, console: Console)
         for outcome in evaluate_tasks(
             evaluation.specs,
             load=lambda spec: load_task(evaluation.folder, spec, hashes=hashes),
+            evaluate=evaluate_task,
             store=evaluation.store,
             on_progress=progress.update,
             completed=partial.completed,

@@ -7,11 +7,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from evaluation.evaluators.session import Stage
+from evaluation.evaluators.session import AnySpec, Stage
 from evaluation.metrics.ranking import adjusted_score
 from evaluation.results import RunResult
 from evaluation.suites.medheb.aggregation import ADJUSTED, CV
-from evaluation.types import AggregateValue, MetricValue, SuiteSpec, TaskFailure, TaskResult, TaskSpec
+from evaluation.types import AggregateValue, MetricValue, SuiteSpec, TaskFailure, TaskResult
 
 MAIN_METRIC = "hit@1"
 
@@ -42,7 +42,7 @@ class RunProgress:
     ) -> None:
         self._bars.stop()
 
-    def update(self, spec: TaskSpec, stage: Stage, done: int, total: int) -> None:
+    def update(self, spec: AnySpec, stage: Stage, done: int, total: int) -> None:
         """One step of the task in work."""
         self._bars.update(self._current, description=f"{spec.name}: {stage}", completed=done, total=total)
 

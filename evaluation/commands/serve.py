@@ -29,12 +29,13 @@ from evaluation.commands.options import (
 from evaluation.embedders.threads import fix_threads
 from evaluation.environment import describe_environment
 from evaluation.errors import EvaluationError, RequestInvalid, UnexpectedFailure
-from evaluation.evaluators.session import Stage, evaluate_tasks
+from evaluation.evaluators.retrieval import evaluate_task
+from evaluation.evaluators.session import AnySpec, Stage, evaluate_tasks
 from evaluation.hashing import FileHashes
 from evaluation.messages import PROTOCOL_VERSION
 from evaluation.results import description_to_json, failure_to_json, task_result_to_json
 from evaluation.suites.medheb.reader import load_task, read_suite, select_tasks
-from evaluation.types import SuiteSpec, TaskFailure, TaskResult, TaskSpec
+from evaluation.types import SuiteSpec, TaskFailure, TaskResult
 
 _SECONDS_BETWEEN_PROGRESS = 0.2
 
@@ -154,6 +155,7 @@ class Service:
             for outcome in evaluate_tasks(
                 [spec],
                 load=lambda spec: load_task(self._folder, spec, hashes=self._hashes),
+                evaluate=evaluate_task,
                 store=self._encoding.store,
                 on_progress=self._on_progress,
             ):
@@ -165,7 +167,7 @@ class Service:
         else:
             self._answers.send("task_failed", **failure_to_json(outcome))
 
-    def _on_progress(self, spec: TaskSpec, stage: Stage, done: int, total: int) -> None:
+    def _on_progress(self, spec: AnySpec, stage: Stage, done: int, total: int) -> None:
         if self._requests.ended.is_set():
             raise WorkerGone
         now = time.monotonic()

@@ -12,6 +12,7 @@ size-matched DS, and DS in units of the spread of the model's cosines.
 """
 
 from collections.abc import Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from evaluation.vocabulary import CellClass, Level
 
 FloatArray = NDArray[np.float64]
+_Count = TypeVar("_Count", float, NDArray[np.float64])
 
 BOUNDARY = 0.05
 """From this mean on a model may count as discriminating (the benchmark's boundary)."""
@@ -69,14 +71,14 @@ def expected_maximum(values: FloatArray, size: int) -> FloatArray:
     return expected
 
 
-def chance_of_passing(positives: int, negatives: int) -> float:
-    """The probability of DS > 0 under exchangeable similarities without ties: p / (p + n)."""
+def chance_of_passing(positives: _Count, negatives: _Count) -> _Count:
+    """The probability of DS > 0 under exchangeable similarities without ties: p / (p + n); of numbers or of arrays."""
     return positives / (positives + negatives)
 
 
-def cosine_spread(cosines: FloatArray) -> float | None:
+def cosine_spread(cosines: NDArray[np.floating[Any]]) -> float | None:
     """Standard deviation of a model's cosines (population form); None where they are all equal up to rounding."""
-    spread = float(np.std(cosines))
+    spread = float(np.std(cosines, dtype=np.float64))
     return spread if spread >= SMALLEST_SPREAD else None
 
 

@@ -11,7 +11,7 @@ it then has no mean (NaN). Such resamples are left out of the interval and count
 where they are more than `MOST_EMPTY` of all, or the images used are of fewer than two clusters, there is no interval.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -86,6 +86,16 @@ def cluster_numbers(clusters: Sequence[str]) -> tuple[NDArray[np.intp], int]:
     """The number of each image's cluster, in the order of first appearance, and how many clusters there are."""
     numbers = {name: number for number, name in enumerate(dict.fromkeys(clusters))}
     return np.array([numbers[name] for name in clusters], dtype=np.intp), len(numbers)
+
+
+def resampled_weights(clusters: Sequence[str], *, stratum: str, resamples: int = RESAMPLES) -> Iterator[FloatArray]:
+    """How often each image counts in each resample, in blocks of shape (a share of the resamples, images).
+
+    For statistics that are no means; the draws are those of `cluster_replicates`.
+    """
+    numbers, n = cluster_numbers(clusters)
+    for counts in draw_counts(stratum, resamples=resamples, n=n):
+        yield counts[:, numbers]
 
 
 def cluster_estimate(replicates: FloatArray, *, n_clusters: int) -> ClusterEstimate:
