@@ -1,5 +1,6 @@
 """`tasks` lists the tasks of a suite, or what has to be embedded for them."""
 
+import dataclasses
 import json
 import sys
 from pathlib import Path
@@ -68,5 +69,6 @@ def _print_inputs(folder: Path, specs: tuple[TaskSpec, ...]) -> None:
                 "instruction": source.instruction,
                 "images": [str(path) for path in source.images],
                 "is_volume": source.is_volume,
+                "plane": None if source.plane is None else dataclasses.asdict(source.plane),
             }
             sys.stdout.write(json.dumps(line) + "\n")
