@@ -122,4 +122,7 @@ def _records(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
         raise SuiteInvalid(f"{path} is not a CSV table: {error}. Use the publisher's own table.") from error
     if not lines:
         raise SuiteInvalid(f"{path} is empty. Put the publisher's table there.")
-    return lines[0], [(number, cells) for number, cells in enumerate(lines[1:], start=2) if cells]
+    # Some publishers leave spaces around the names of columns.
+    return [column.strip() for column in lines[0]], [
+        (number, cells) for number, cells in enumerate(lines[1:], start=2) if cells
+    ]
