@@ -7,7 +7,7 @@ from typing import Any
 
 from evaluation.manifest import canonical_sha256
 from evaluation.probe_types import NO_FINDING, Probe, ProbeSet
-from evaluation.suites.medtec.probe_vocabulary import MAX_NEGATIVES, POSITIVES, Clause, Frames, Term, Vocabulary
+from evaluation.suites.medtec.probe_vocabulary import MAX_NEGATIVES, POSITIVES, Clause, Frames, Vocabulary
 from evaluation.suites.medtec.wordings import Wording, fill, image_slots
 from evaluation.vocabulary import AnchorSelection, Level, NegationSubtype, PhrasingStyle
 

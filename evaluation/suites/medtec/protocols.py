@@ -29,11 +29,11 @@ _HEAD = ("schema_version", "dataset", "title", "modality", "licence", "images_ma
 
 @dataclass(frozen=True, slots=True)
 class ProtocolHead:
-    """What both kinds of file say of their data set."""
+    """What the files say of their data set. Questions are asked across modalities, so they have none."""
 
     dataset: str
     title: str
-    modality: Modality
+    modality: Modality | None
     licence: str
     images_may_be_shown: bool
 
