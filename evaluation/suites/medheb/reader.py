@@ -20,7 +20,8 @@ from evaluation.errors import (
 )
 from evaluation.hashing import FileHashes, content_key
 from evaluation.inputs import EmbeddingInput
-from evaluation.manifest import MANIFEST_NAME, read_json, read_manifest
+from evaluation.json_fields import read_json
+from evaluation.manifest import MANIFEST_NAME, read_manifest
 from evaluation.suites.medheb.catalogue import medheb_suite
 from evaluation.suites.medheb.image_root import ImageRoot
 from evaluation.suites.medheb.records import ParsedRecord, parse_record
