@@ -99,6 +99,21 @@ def task_result_from_json(document: Any) -> TaskResult:
     return _task_result(document)
 
 
+def any_result_to_json(result: TaskResult | ProbeTaskResult) -> dict[str, Any]:
+    """The result of a task of either kind of suite as JSON values."""
+    return task_result_to_json(result) if isinstance(result, TaskResult) else probe_result_to_json(result)
+
+
+def any_result_from_json(document: Any) -> TaskResult | ProbeTaskResult:
+    """The result of a task of either kind of suite; that of a probing task says its `kind`.
+
+    Raises:
+        ResultInvalid: the document breaks the schema or its arrays contradict each other.
+    """
+    is_probe = isinstance(document, dict) and "kind" in document
+    return probe_result_from_json(document) if is_probe else task_result_from_json(document)
+
+
 def failure_to_json(failure: TaskFailure) -> dict[str, Any]:
     """A task failure as JSON values."""
     return dataclasses.asdict(failure)
