@@ -97,11 +97,14 @@ def read_header(path: Path) -> AnchorHeader:
             f"{file}: schema_version is {fields['schema_version']!r}; this program reads {SCHEMA_VERSION}."
         )
     levels = typed(fields["levels"], list, where=f"{file}: levels")
-    return AnchorHeader(
+    values: dict[str, Any] = {
         **{key: filled(fields[key], where=f"{file}: {key}") for key in ("name", "title", "licence", "code_version")},
         **{key: typed(fields[key], str, where=f"{file}: {key}") for key in ("dataset_version", "notes")},
         **{key: _whole(fields[key], where=f"{file}: {key}") for key in ("seed", "per_label", "rows")},
         **{key: _counts(fields[key], where=f"{file}: {key}") for key in ("dropped", "labels", "counts")},
+    }
+    return AnchorHeader(
+        **values,
         modality=member(Modality, fields["modality"], where=f"{file}: modality"),
         images_may_be_shown=typed(fields["images_may_be_shown"], bool, where=f"{file}: images_may_be_shown"),
         levels=tuple(member(Level, level, where=f"{file}: levels") for level in levels),
@@ -151,15 +154,14 @@ def _anchor(row: Row) -> Anchor:
         raise row.fault(f"age is {row.cells['age']!r}; it must be a person's age in years")
     slice_index = row.cells["slice_index"]
     relative_path(row.cells["path"], where=f"{row.where}: path")
-    return Anchor(
-        **{
-            **texts,
-            "modality": member(Modality, row.cells["modality"], where=f"{row.where}: modality"),
-            "slice_index": None if slice_index == "" else _cell_number(row, "slice_index"),
-            "age": age,
-            "seed": _cell_number(row, "seed"),
-        }
-    )
+    values: dict[str, Any] = {
+        **texts,
+        "modality": member(Modality, row.cells["modality"], where=f"{row.where}: modality"),
+        "slice_index": None if slice_index == "" else _cell_number(row, "slice_index"),
+        "age": age,
+        "seed": _cell_number(row, "seed"),
+    }
+    return Anchor(**values)
 
 
 def _cell_number(row: Row, column: str) -> int:

@@ -5,6 +5,7 @@ from typing import Any
 
 import nibabel
 import numpy as np
+from nibabel.filebasedimages import ImageFileError
 
 from evaluation.errors import InputUnreadable
 
@@ -24,7 +25,7 @@ def middle_slice(file: Path) -> int:
         volume: Any = nibabel.load(file)
         orientation = nibabel.io_orientation(volume.affine)
         shape = volume.shape
-    except (OSError, EOFError, ValueError, nibabel.filebasedimages.ImageFileError) as error:
+    except (OSError, EOFError, ValueError, ImageFileError) as error:
         raise InputUnreadable(f"{file} is no NIfTI volume: {error}. Fetch it again.") from error
     if len(shape) < _AXES:
         raise InputUnreadable(f"{file} has the shape {shape}; a volume with three axes is needed.")
