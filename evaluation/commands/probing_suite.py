@@ -9,12 +9,12 @@ from rich.console import Console
 from rich.table import Table
 
 from evaluation.commands.probe_reporting import ceiling_table, probe_table
-from evaluation.commands.retrieval_suite import report_awaiting, require_some
+from evaluation.commands.retrieval_suite import data_state, report_awaiting, require_some
 from evaluation.commands.suites_to_run import AnyResult, Outcome, VectorSource
 from evaluation.embedders.kinds import sees_volumes
 from evaluation.evaluators.costs import EmbeddingCost
 from evaluation.evaluators.probe import evaluate_probe_task
-from evaluation.evaluators.session import TaskProgress, evaluate_tasks
+from evaluation.evaluators.session import LoadedTask, TaskProgress, evaluate_tasks
 from evaluation.hashing import FileHashes
 from evaluation.probe_manifest import probe_suite_sha256
 from evaluation.probe_tasks import ProbeTask
@@ -39,6 +39,25 @@ class ProbingSuite:
         """Which suite it is, for the record."""
         suite = self.declared
         return SuiteIdentity(suite.slug, suite.version, suite.title, suite.synthetic, probe_suite_sha256(suite))
+
+    def listing(self, names: Sequence[str]) -> Table:
+        """A row a task: what it probes and whether its data are there."""
+        specs = self._named(names)
+        table = Table(title=f"{self.declared.title} {self.declared.version}: {len(specs)} tasks")
+        for heading in ("task", "kind", "modality", "level", "style", "negation", "data set", "data"):
+            table.add_column(heading, overflow="fold")
+        for spec in specs:
+            words = (spec.kind, spec.modality, spec.level, spec.style, spec.subtype, spec.dataset)
+            state = data_state(is_there=probe_task_is_installed(self.folder, spec))
+            table.add_row(spec.name, *(word or "" for word in words), state)
+        return table
+
+    def loaded(self, names: Sequence[str], hashes: FileHashes) -> Iterator[tuple[str, LoadedTask | None]]:
+        """The named tasks with what is embedded for them by models that take slices of volumes."""
+        for spec in self._named(names):
+            is_there = probe_task_is_installed(self.folder, spec)
+            task = load_probe_task(self.folder, spec, hashes=hashes, takes_volumes=False) if is_there else None
+            yield spec.name, task
 
     def installed(self, names: Sequence[str], console: Console) -> tuple[str, ...]:
         """The named tasks whose file is there; the others are named on the console.

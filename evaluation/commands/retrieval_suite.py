@@ -11,7 +11,7 @@ from evaluation.commands.reporting import aggregate_table, task_table
 from evaluation.commands.suites_to_run import AnyResult, Outcome, VectorSource
 from evaluation.errors import DataMissing
 from evaluation.evaluators.retrieval import evaluate_task
-from evaluation.evaluators.session import TaskProgress, evaluate_tasks
+from evaluation.evaluators.session import LoadedTask, TaskProgress, evaluate_tasks
 from evaluation.hashing import FileHashes
 from evaluation.manifest import suite_sha256
 from evaluation.results import RunResult, SuiteIdentity
@@ -19,7 +19,7 @@ from evaluation.suites.medheb.aggregation import aggregate
 from evaluation.suites.medheb.lock import read_lock
 from evaluation.suites.medheb.reader import load_task, select_tasks, task_is_installed
 from evaluation.suites.medheb.readiness import Readiness, explain, survey_suite
-from evaluation.types import AggregateValue, SuiteSpec, TaskResult
+from evaluation.types import AggregateValue, SuiteSpec, TaskResult, TaskSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,16 @@ class RetrievalSuite:
         """Which suite it is, for the record."""
         suite = self.declared
         return SuiteIdentity(suite.slug, suite.version, suite.title, suite.synthetic, suite_sha256(suite))
+
+    def listing(self, names: Sequence[str]) -> Table:
+        """A row a task: its groups and whether its data are there."""
+        return listing(self.declared, select_tasks(self.declared, names), folder=self.folder)
+
+    def loaded(self, names: Sequence[str], hashes: FileHashes) -> Iterator[tuple[str, LoadedTask | None]]:
+        """The named tasks with their records."""
+        for spec in select_tasks(self.declared, names):
+            is_there = task_is_installed(self.folder, spec)
+            yield spec.name, load_task(self.folder, spec, hashes=hashes) if is_there else None
 
     def installed(self, names: Sequence[str], console: Console) -> tuple[str, ...]:
         """The named tasks whose data are there; the others are named on the console, with the reason if it is known.
@@ -90,6 +100,22 @@ class RetrievalSuite:
     def tables(self, result: RunResult) -> list[Table]:
         """A row a task, and a row a mean."""
         return [task_table(self.declared, result), aggregate_table(result)]
+
+
+def listing(declared: SuiteSpec, specs: Sequence[TaskSpec], *, folder: Path | None) -> Table:
+    """A row a task; without a folder nothing is said of data."""
+    table = Table(title=f"{declared.title} {declared.version}: {len(specs)} tasks")
+    for heading in ("task", "family", "domain", "form", "split", "pool", "data"):
+        table.add_column(heading, overflow="fold")
+    for spec in specs:
+        state = "" if folder is None else data_state(is_there=task_is_installed(folder, spec))
+        table.add_row(spec.name, spec.family, spec.domain, spec.evidence_form, spec.split, spec.pool, state)
+    return table
+
+
+def data_state(*, is_there: bool) -> str:
+    """Whether a task's data are there, in words."""
+    return "installed" if is_there else "awaiting data"
 
 
 def report_awaiting(console: Console, names: Sequence[str]) -> None:

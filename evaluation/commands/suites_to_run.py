@@ -10,7 +10,7 @@ from rich.table import Table
 
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.embedding.text_limit import TextLimit
-from evaluation.evaluators.session import TaskProgress
+from evaluation.evaluators.session import LoadedTask, TaskProgress
 from evaluation.hashing import FileHashes
 from evaluation.probe_types import ProbeTaskResult
 from evaluation.results import RunResult, SuiteIdentity
@@ -40,6 +40,23 @@ class SuiteToRun(Protocol):
     @property
     def identity(self) -> SuiteIdentity:
         """Which suite it is, for the record."""
+        ...
+
+    def listing(self, names: Sequence[str]) -> Table:
+        """The named tasks (all if none is named), a row each.
+
+        Raises:
+            TaskUnknown: the suite has no task of a name.
+        """
+        ...
+
+    def loaded(self, names: Sequence[str], hashes: FileHashes) -> Iterator[tuple[str, LoadedTask | None]]:
+        """The named tasks with what is embedded for them; None where the data are not there.
+
+        Raises:
+            TaskUnknown: the suite has no task of a name.
+            EvaluationError: the data of a task cannot be read.
+        """
         ...
 
     def installed(self, names: Sequence[str], console: Console) -> tuple[str, ...]:
