@@ -1,0 +1,72 @@
+"""What is checked of a probe set before a score of it is read.
+
+A text longer than a model reads fails the task, so every scored cell is within its model's limit; the lengths say how
+close the texts come. The blind baseline asks what the DS is when there is nothing to see.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from evaluation.probe_types import Probe, ProbeSet
+from evaluation.statistics.normal_maxima import null_difference
+
+
+def probe_checks(probe_sets: Sequence[ProbeSet]) -> pd.DataFrame:
+    """One row a probe set.
+
+    Columns: modality, level, style, subtype, n_probes, n_positives (the fewest), n_negatives_min, n_negatives_max,
+    `words_difference` and `characters_difference` (mean over probes of the mean length of the negatives minus that of
+    the positives), `words_difference_highest` (the greatest of one probe, without its sign), longest_words,
+    longest_characters, and `n_on_both_sides`: texts that are a positive and a negative of one probe, which there may
+    not be.
+    """
+    return pd.DataFrame([_check(probes) for probes in probe_sets])
+
+
+def with_null(blind: pd.DataFrame) -> pd.DataFrame:
+    """Blind baselines with the columns `null` and `surplus`.
+
+    `null` is the mean DS that exchangeable, normally distributed similarities with the same spread would have. It is
+    below zero wherever a probe has more negatives than positives: -0.39 standard deviations for 4 against 8, -0.51 for
+    4 against 10. `surplus` is the DS minus the null, in standard deviations; missing where the spread is.
+
+    Args:
+        blind: columns ds, n_positives, n_negatives, and `spread`: the standard deviation of the image's similarities
+            with all texts of the cell, missing where they are constant.
+    """
+    differences = [
+        null_difference(int(positives), int(negatives))
+        for positives, negatives in zip(blind["n_positives"], blind["n_negatives"], strict=True)
+    ]
+    spread = blind["spread"].astype(float)
+    null = np.array(differences) * spread.fillna(0)
+    return blind.assign(null=null, surplus=(blind["ds"] - null) / spread)
+
+
+def _check(probes: ProbeSet) -> dict[str, object]:
+    words = [_difference(probe, lambda text: len(text.split())) for probe in probes.probes]
+    texts = [text for probe in probes.probes for text in (*probe.positives, *probe.negatives)]
+    negatives = [len(probe.negatives) for probe in probes.probes]
+    return {
+        "modality": probes.modality,
+        "level": probes.level,
+        "style": probes.style,
+        "subtype": probes.subtype,
+        "n_probes": len(probes.probes),
+        "n_positives": min(len(probe.positives) for probe in probes.probes),
+        "n_negatives_min": min(negatives),
+        "n_negatives_max": max(negatives),
+        "words_difference": float(np.mean(words)),
+        "words_difference_highest": float(np.abs(words).max()),
+        "characters_difference": float(np.mean([_difference(probe, len) for probe in probes.probes])),
+        "longest_words": max(len(text.split()) for text in texts),
+        "longest_characters": max(len(text) for text in texts),
+        "n_on_both_sides": sum(len(set(probe.positives) & set(probe.negatives)) for probe in probes.probes),
+    }
+
+
+def _difference(probe: Probe, length: Callable[[str], int]) -> float:
+    sides = [float(np.mean([length(text) for text in side])) for side in (probe.negatives, probe.positives)]
+    return sides[0] - sides[1]
