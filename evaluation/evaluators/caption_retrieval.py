@@ -8,7 +8,7 @@ recall / k.
 Metrics: `image_to_text_recall@k`, `image_to_text_precision@k` and the same for `text_to_image`, k in 1, 5, 10, 50.
 Intervals resample patients for images as queries, and captions for captions. Arrays of each direction, one column a
 (query, gold): query, gold, better candidates, candidates tied with the gold; numbers are those of images and captions
-in the task's order.
+in the task's order. `patients` has equal numbers for images of one patient.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.evaluators.probe_scores import FloatRows, ProbeScores, metric_value
+from evaluation.evaluators.probe_scores import FloatRows, ProbeScores, metric_value, whole_numbers
 from evaluation.evaluators.similarity import rank_outcomes
 from evaluation.metrics.ranking import recall
 from evaluation.probe_tasks import CaptionTask
@@ -57,6 +57,7 @@ def score_captions(task: CaptionTask, vectors: FloatMatrix) -> ProbeScores:
     images, captions = zip(*task.pairs, strict=True)
     forward = _direction("image_to_text", images, captions, (task.images, task.captions), vectors)
     backward = _direction("text_to_image", captions, images, (task.captions, task.images), vectors)
+    patients, n_patients = cluster_numbers(task.clusters)
     own_clusters = tuple(str(number) for number in range(len(task.captions)))
     return ProbeScores(
         metrics=(
@@ -69,9 +70,13 @@ def score_captions(task: CaptionTask, vectors: FloatMatrix) -> ProbeScores:
             "captions": len(task.captions),
             "pairs": len(task.pairs),
             "shared_captions": int((backward.n_golds > 1).sum()),
-            "clusters": cluster_numbers(task.clusters)[1],
+            "clusters": n_patients,
         },
-        arrays={forward.name: forward.array, backward.name: backward.array},
+        arrays={
+            forward.name: forward.array,
+            backward.name: backward.array,
+            "patients": whole_numbers(patients.tolist()),
+        },
     )
 
 

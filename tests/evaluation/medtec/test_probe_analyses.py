@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evaluation.errors import SuiteInvalid
 from evaluation.probe_types import Probe, ProbeSet, ProbeTaskSpec
 from evaluation.statistics.bootstrap import FloatArray
-from evaluation.suites.medtec.analyses.checks import probe_checks, with_null
+from evaluation.suites.medtec.analyses.checks import mean_null, probe_checks, with_null
 from evaluation.suites.medtec.analyses.closed_questions import closed_question_table
 from evaluation.suites.medtec.analyses.facts import task_facts
 from evaluation.suites.medtec.analyses.intervals import with_intervals
@@ -398,15 +398,9 @@ def test_checks_of_a_probe_set():
 
 
 def test_the_null_of_a_blind_image_scales_with_the_spread():
-    blind = pd.DataFrame(
-        {
-            "ds": [-0.01, -0.02, 0.0],
-            "n_positives": 4,
-            "n_negatives": [10, 8, 8],
-            "spread": pd.Series([0.02, 0.05, None], dtype=object),
-        }
-    )
+    assert mean_null(np.full((3, 2), 4.0), np.array([[8.0, 8], [8, 10], [10, 10]])) == pytest.approx(-0.45, abs=0.005)
+    blind = pd.DataFrame({"ds": [-0.01, -0.02, 0.0], "mean_null": [-0.5, -0.4, -0.4], "spread": [0.02, 0.1, 0.0]})
     found = with_null(blind)
-    assert found["null"].tolist() == pytest.approx([-0.51 * 0.02, -0.39 * 0.05, 0.0], abs=3e-4)
-    assert found["surplus"].tolist()[:2] == pytest.approx([-0.5 + 0.51, -0.4 + 0.39], abs=0.006)
+    assert found["null"].tolist() == pytest.approx([-0.01, -0.04, 0.0])
+    assert found["surplus"].tolist()[:2] == pytest.approx([0.0, 0.2])
     assert np.isnan(found.loc[2, "surplus"])

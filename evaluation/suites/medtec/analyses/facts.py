@@ -10,6 +10,9 @@ from evaluation.vocabulary import AnchorSelection, Modality, NegationSubtype, Ph
 ANCHOR_SET = ["model", "modality", "dataset"]
 """The columns that name one model on one anchor set."""
 
+FLAGS = ("is_main", "is_counted")
+"""The columns that say which cells count for what; see `task_facts`."""
+
 COUNTED_MODALITIES = (
     Modality.CHEST_RADIOGRAPH,
     Modality.ABDOMINAL_CT,
