@@ -19,14 +19,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
 ZERO_LINE = {"color": "#555555", "linewidth": 1.2, "linestyle": "--"}
 
 _RESOLUTION = 150
-_STYLE = {
-    "svg.hashsalt": "medboard",
-    "svg.fonttype": "none",
-    "font.family": "sans-serif",
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-}
+_STYLE = {"svg.hashsalt": "medboard", "svg.fonttype": "none"}
 # Without a date equal figures are equal files.
 _METADATA = {"Date": None, "Creator": None}
 

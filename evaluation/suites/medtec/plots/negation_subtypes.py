@@ -25,7 +25,7 @@ def negation_subtypes(counts: Sequence[NegationCount]) -> Plot:
                 gid=f"subtype-{count.subtype}-{kind}",
             )
     ticks = [place + (0.5 if count.is_weaker_only else 0.0) for place, count in enumerate(ordered)]
-    names = [f"{count.subtype}\n{count.n_cells} cells" + _remark(count) for count in ordered]
+    names = [f"{count.subtype}\nn = {count.n_cells}" + _remark(count) for count in ordered]
     axes.set_xticks(ticks, names)
     axes.set_ylim(0, 1)
     axes.set_ylabel("share of cells")
