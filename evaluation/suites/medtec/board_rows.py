@@ -240,9 +240,9 @@ class ProtocolAgreement:
 class ProbeCheck:
     """What was checked of one probe set before its use; lengths are in words, and in characters.
 
-    `words_difference` is the mean number of words of the negatives minus that of the positives,
+    `words_difference` is the mean number of words of the positives minus that of the negatives,
     `words_difference_highest` the greatest such difference of one probe, without its sign; `longest_words` the number
-    of words of the longest text. `n_on_both_sides` counts texts that are a positive and a negative of one probe.
+    of words of the longest text, `tokens_at_most` a bound on the tokens of any. `n_on_both_sides` counts texts that are a positive and a negative of one probe.
     """
 
     modality: str
@@ -258,6 +258,7 @@ class ProbeCheck:
     characters_difference: float
     longest_words: int
     longest_characters: int
+    tokens_at_most: int
     n_on_both_sides: int
 
 

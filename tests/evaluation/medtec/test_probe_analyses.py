@@ -387,12 +387,14 @@ def test_checks_of_a_probe_set():
     row = probe_checks([probes]).iloc[0]
     assert row["n_positives"] == 2
     assert (row["n_negatives_min"], row["n_negatives_max"]) == (2, 3)
-    # Words: 10/3 - 3 and 3 - 1.5.
-    assert row["words_difference"] == pytest.approx((1 / 3 + 1.5) / 2)
+    # The first probe has 3 words against 10 / 3, the second 1.5 against 3.
+    assert row["words_difference"] == pytest.approx(-(1 / 3 + 1.5) / 2)
     assert row["words_difference_highest"] == pytest.approx(1.5)
     # In characters the first probe has 17 / 3 against 5, the second 10 / 2 against 2.
-    assert row["characters_difference"] == pytest.approx((2 / 3 + 3) / 2)
+    assert row["characters_difference"] == pytest.approx(-(2 / 3 + 3) / 2)
     assert (row["longest_words"], row["longest_characters"]) == (5, 9)
+    # Five words of one letter, a start and an end.
+    assert row["tokens_at_most"] == 7
     # "a b" in the first probe and "q r" in the second.
     assert row["n_on_both_sides"] == 2
 

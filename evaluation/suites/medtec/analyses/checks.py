@@ -4,23 +4,24 @@ A text longer than a model reads fails the task, so every scored cell is within 
 close the texts come. The blind baseline asks what the DS is when there is nothing to see.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
-from evaluation.probe_types import Probe, ProbeSet
+from evaluation.probe_types import ProbeSet
 from evaluation.statistics.bootstrap import FloatArray
 from evaluation.statistics.normal_maxima import null_difference
+from evaluation.suites.medtec.probe_lengths import distinct_texts, length_difference, token_bound, word_count
 
 
 def probe_checks(probe_sets: Sequence[ProbeSet]) -> pd.DataFrame:
     """One row a probe set.
 
     Columns: modality, level, style, subtype, n_probes, n_positives (the fewest), n_negatives_min, n_negatives_max,
-    `words_difference` and `characters_difference` (mean over probes of the mean length of the negatives minus that of
-    the positives), `words_difference_highest` (the greatest of one probe, without its sign), longest_words,
-    longest_characters, and `n_on_both_sides`: texts that are a positive and a negative of one probe, which there may
+    `words_difference` and `characters_difference` (mean over probes of the mean length of the positives minus that of
+    the negatives), `words_difference_highest` (the greatest of one probe, without its sign), longest_words,
+    longest_characters, `tokens_at_most` (see `token_bound`), and `n_on_both_sides`: texts that are a positive and a negative of one probe, which there may
     not be.
     """
     return pd.DataFrame([_check(probes) for probes in probe_sets])
@@ -55,28 +56,24 @@ def with_null(blind: pd.DataFrame) -> pd.DataFrame:
     return blind.assign(null=null, surplus=(blind["ds"] - null) / blind["spread"].where(blind["spread"] > 0))
 
 
-def _check(probes: ProbeSet) -> dict[str, object]:
-    words = [_difference(probe, lambda text: len(text.split())) for probe in probes.probes]
-    texts = [text for probe in probes.probes for text in (*probe.positives, *probe.negatives)]
-    negatives = [len(probe.negatives) for probe in probes.probes]
+def _check(probe_set: ProbeSet) -> dict[str, object]:
+    words = length_difference(probe_set.probes, word_count)
+    texts = distinct_texts([probe_set])
+    negatives = [len(probe.negatives) for probe in probe_set.probes]
     return {
-        "modality": probes.modality,
-        "level": probes.level,
-        "style": probes.style,
-        "subtype": probes.subtype,
-        "n_probes": len(probes.probes),
-        "n_positives": min(len(probe.positives) for probe in probes.probes),
+        "modality": probe_set.modality,
+        "level": probe_set.level,
+        "style": probe_set.style,
+        "subtype": probe_set.subtype,
+        "n_probes": len(probe_set.probes),
+        "n_positives": min(len(probe.positives) for probe in probe_set.probes),
         "n_negatives_min": min(negatives),
         "n_negatives_max": max(negatives),
-        "words_difference": float(np.mean(words)),
-        "words_difference_highest": float(np.abs(words).max()),
-        "characters_difference": float(np.mean([_difference(probe, len) for probe in probes.probes])),
-        "longest_words": max(len(text.split()) for text in texts),
-        "longest_characters": max(len(text) for text in texts),
-        "n_on_both_sides": sum(len(set(probe.positives) & set(probe.negatives)) for probe in probes.probes),
+        "words_difference": words.mean,
+        "words_difference_highest": words.largest,
+        "characters_difference": length_difference(probe_set.probes, len).mean,
+        "longest_words": max(map(word_count, texts)),
+        "longest_characters": max(map(len, texts)),
+        "tokens_at_most": max(token_bound(texts)),
+        "n_on_both_sides": sum(len(set(probe.positives) & set(probe.negatives)) for probe in probe_set.probes),
     }
-
-
-def _difference(probe: Probe, length: Callable[[str], int]) -> float:
-    sides = [float(np.mean([length(text) for text in side])) for side in (probe.negatives, probe.positives)]
-    return sides[0] - sides[1]

@@ -17,7 +17,7 @@ from evaluation.vocabulary import Level, PhrasingStyle
 
 
 def probe_checks(checks: Sequence[ProbeCheck], baselines: Sequence[BlindBaseline]) -> Plot:
-    """Two panels: words by which negatives are longer, and surplus of blind images over their null."""
+    """Two panels: words by which positives are longer, and surplus of blind images over their null."""
     title = "Checks of the probe sets"
     figure = new_figure(9.0, 4.0)
     figure.suptitle(title)
@@ -45,7 +45,7 @@ def _draw_lengths(axes: Any, checks: Sequence[ProbeCheck]) -> None:
         )
     axes.axhline(0, **ZERO_LINE)
     axes.set_xticks(range(len(levels)), levels)
-    axes.set_ylabel("words: negatives minus positives")
+    axes.set_ylabel("words: positives minus negatives")
     axes.set_title("Length, a mark a modality")
 
 
