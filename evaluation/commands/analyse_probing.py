@@ -19,6 +19,8 @@ from evaluation.suites.medtec.material import read_board_material
 from evaluation.suites.medtec.reported import reported_figures
 
 _NONE = "–"
+# A file or a pipe has no width of its own, and these tables need more than a narrow terminal's.
+_WIDTH_OF_FILES = 160
 
 
 def analyse_probing(paths: Sequence[Path], *, suite: Path, as_json: bool, plots: Path | None) -> None:
@@ -42,7 +44,7 @@ def analyse_probing(paths: Sequence[Path], *, suite: Path, as_json: bool, plots:
     if as_json:
         sys.stdout.write(json.dumps(probe_board_to_json(board), indent=1, allow_nan=False) + "\n")
         return
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_FILES)
     for table in _tables(found, board):
         if table.row_count:
             console.print(table)
@@ -52,7 +54,7 @@ def analyse_probing(paths: Sequence[Path], *, suite: Path, as_json: bool, plots:
 
 def _tables(found: ProbeResultSet, board: ProbeBoard) -> Iterator[Table]:
     synthetic = " (synthetic data)" if found.suite.synthetic else ""
-    yield _cells(board, f"{found.suite.title} {found.suite.version}{synthetic}, Discrimination Scores")
+    yield from _cell_tables(board, f"{found.suite.title} {found.suite.version}{synthetic}")
     yield _table(
         "First level that collapses",
         ("model", "modality", "data"),
@@ -133,18 +135,26 @@ def _tables(found: ProbeResultSet, board: ProbeBoard) -> Iterator[Table]:
     yield from _check_tables(board)
 
 
-def _cells(board: ProbeBoard, title: str) -> Table:
-    return _table(
-        title,
+def _cell_tables(board: ProbeBoard, title: str) -> Iterator[Table]:
+    cells = sorted(board.cells, key=lambda cell: (cell.task, cell.rank, cell.model))
+    yield _table(
+        f"{title}, Discrimination Scores",
         ("task", "model"),
-        ("DS", "95% interval", "class", "rank", "95% interval", "tie group", "failures", "pass rate adj.",
-         "size-matched", "scaled", "anchors", "negatives"),
+        ("DS", "95% interval", "class", "rank", "95% interval", "tie group", "anchors"),
         (
             (cell.task, cell.model, f"{cell.ds:.3f}", _interval(cell.lower, cell.upper), cell.cell_class,
-             str(cell.rank), f"{cell.rank_lower}–{cell.rank_upper}", str(cell.tie_group), f"{cell.failure_rate:.2f}",
-             f"{cell.pass_rate_adjusted:.2f}", f"{cell.ds_size_matched:.3f}", _number(cell.ds_scaled),
-             f"{cell.n_anchors:,}", f"{cell.n_negatives_min}–{cell.n_negatives_max}")
-            for cell in sorted(board.cells, key=lambda cell: (cell.task, cell.rank, cell.model))
+             str(cell.rank), f"{cell.rank_lower}–{cell.rank_upper}", str(cell.tie_group), f"{cell.n_anchors:,}")
+            for cell in cells
+        ),
+    )  # fmt: skip
+    yield _table(
+        "Beside the DS: failures, pass rate above chance, DS against as many negatives as positives, DS in SD of cosines",
+        ("task", "model"),
+        ("failures", "pass rate adj.", "size-matched", "scaled", "negatives"),
+        (
+            (cell.task, cell.model, f"{cell.failure_rate:.2f}", f"{cell.pass_rate_adjusted:.2f}",
+             f"{cell.ds_size_matched:.3f}", _number(cell.ds_scaled), f"{cell.n_negatives_min}–{cell.n_negatives_max}")
+            for cell in cells
         ),
     )  # fmt: skip
 
@@ -175,10 +185,10 @@ def _protocol_tables(board: ProbeBoard) -> Iterator[Table]:
 def _check_tables(board: ProbeBoard) -> Iterator[Table]:
     yield _table(
         "Checks of the probe sets: positives less negatives in words, and the longest texts",
-        ("modality", "level", "style", "kind"),
+        ("modality", "level", "style", "kind", "anchors"),
         ("probes", "words", "greatest", "longest", "tokens at most", "on both sides"),
         (
-            (row.modality, row.level, row.style, row.subtype or "", str(row.n_probes), f"{row.words_difference:+.1f}",
+            (row.modality, row.level, row.style, row.subtype or "", row.selection, str(row.n_probes), f"{row.words_difference:+.1f}",
              f"{row.words_difference_highest:.1f}", str(row.longest_words), str(row.tokens_at_most),
              str(row.n_on_both_sides))
             for row in board.checks

@@ -249,6 +249,7 @@ class ProbeCheck:
     level: str
     style: str
     subtype: str | None
+    selection: str
     n_probes: int
     n_positives: int
     n_negatives_min: int

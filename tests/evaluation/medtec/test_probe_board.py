@@ -77,7 +77,7 @@ BOARD = ProbeBoard(
         board_rows.ProtocolAgreement("fundus", False, "probing", "retrieval", None, None, None, 2),
     ),
     checks=(
-        board_rows.ProbeCheck("fundus", "L4", "template", None, 9, 4, 8, 8, 0.5, 3.0, 2.5, 12, 70, 40, 0),
+        board_rows.ProbeCheck("fundus", "L4", "template", None, "all", 9, 4, 8, 8, 0.5, 3.0, 2.5, 12, 70, 40, 0),
     ),
     blind_baselines=(
         board_rows.BlindBaseline("a", "fundus.L4", "fundus", "L4", "blank", -0.01, -0.02, 0.3),

@@ -18,7 +18,7 @@ from evaluation.suites.medtec.probe_lengths import distinct_texts, length_differ
 def probe_checks(probe_sets: Sequence[ProbeSet]) -> pd.DataFrame:
     """One row a probe set.
 
-    Columns: modality, level, style, subtype, n_probes, n_positives (the fewest), n_negatives_min, n_negatives_max,
+    Columns: modality, level, style, subtype, selection, n_probes, n_positives (the fewest), n_negatives_min, n_negatives_max,
     `words_difference` and `characters_difference` (mean over probes of the mean length of the positives minus that of
     the negatives), `words_difference_highest` (the greatest of one probe, without its sign), longest_words,
     longest_characters, `tokens_at_most` (see `token_bound`), and `n_on_both_sides`: texts that are a positive and a negative of one probe, which there may
@@ -65,6 +65,7 @@ def _check(probe_set: ProbeSet) -> dict[str, object]:
         "level": probe_set.level,
         "style": probe_set.style,
         "subtype": probe_set.subtype,
+        "selection": probe_set.selection,
         "n_probes": len(probe_set.probes),
         "n_positives": min(len(probe.positives) for probe in probe_set.probes),
         "n_negatives_min": min(negatives),

@@ -13,7 +13,9 @@ from evaluation.suites.medtec.plots.canvas import (
     place_legend,
     spaced,
 )
-from evaluation.vocabulary import Level, PhrasingStyle
+from evaluation.vocabulary import AnchorSelection, Level, NegationSubtype, PhrasingStyle
+
+_MAIN_SUBTYPES = (None, NegationSubtype.MIXED)
 
 
 def probe_checks(checks: Sequence[ProbeCheck], baselines: Sequence[BlindBaseline]) -> Plot:
@@ -29,7 +31,13 @@ def probe_checks(checks: Sequence[ProbeCheck], baselines: Sequence[BlindBaseline
 
 
 def _main(checks: Sequence[ProbeCheck]) -> list[ProbeCheck]:
-    return [row for row in checks if row.style == PhrasingStyle.TEMPLATE and row.subtype in (None, "mixed")]
+    return [
+        row
+        for row in checks
+        if row.style == PhrasingStyle.TEMPLATE
+        and row.subtype in _MAIN_SUBTYPES
+        and row.selection != AnchorSelection.NO_FINDING
+    ]
 
 
 def _draw_lengths(axes: Any, checks: Sequence[ProbeCheck]) -> None:
