@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from evaluation.commands.encoding import ModelEncoding
 from evaluation.commands.models_to_run import MINILM, find_model
 from evaluation.embedders.packaged import minilm_folder
+from evaluation.evaluators.retrieval import evaluate_task
 from evaluation.evaluators.session import evaluate_tasks
 from evaluation.hashing import FileHashes
 from evaluation.inputs import EmbeddingInput
@@ -113,6 +114,7 @@ def measure_ours(folder: Path, model: str, *, alone: bool = False) -> dict[str, 
         (result,) = evaluate_tasks(
             [spec],
             load=lambda spec: load_task(folder, spec, hashes=hashes),
+            evaluate=evaluate_task,
             store=encoding.store,
             on_progress=lambda *_: None,
         )

@@ -1,4 +1,4 @@
-"""`build mini` and `build demo` make a suite in a folder and say what is in it; `build probes` writes MedTEC's texts."""
+"""`build`: make a suite, or a part of one, in a folder and say what is in it."""
 
 from collections import Counter
 from pathlib import Path
@@ -8,6 +8,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from evaluation.commands.build_medtec import (
+    build_anchors_command,
+    build_medtec_demo_command,
+    build_medtec_mini_command,
+    build_questions_command,
+)
 from evaluation.errors import EvaluationError
 from evaluation.suites.building import SuiteDraft
 from evaluation.suites.demo.suite import build_demo
@@ -19,14 +25,20 @@ from evaluation.suites.medtec.vocabulary_reading import read_vocabulary
 from evaluation.suites.mini.suite import build_mini
 from evaluation.vocabulary import DOMAIN_TITLES, FAMILY_TITLES, Domain, Family, Modality
 
-app = typer.Typer(name="build", help="Build a suite.", no_args_is_help=True)
+app = typer.Typer(name="build", help="Build a suite or a part of one.", no_args_is_help=True)
 
 Out = Annotated[Path, typer.Option(help="Where the suite goes; must not exist or be empty.")]
 
 
 @app.callback()
 def build() -> None:
-    """Build a suite in the layout of the MedHEB release."""
+    """Build a suite or a part of one."""
+
+
+app.command("anchors")(build_anchors_command)
+app.command("questions")(build_questions_command)
+app.command("medtec-mini")(build_medtec_mini_command)
+app.command("medtec-demo")(build_medtec_demo_command)
 
 
 @app.command("demo")

@@ -11,6 +11,7 @@ from PIL import Image
 
 from evaluation.decoding import DecodedInput
 from evaluation.embedders.kinds import require_kinds
+from evaluation.inputs import Plane
 from evaluation.types import FloatMatrix, ModelDescription
 from evaluation.vocabulary import InputKind
 
@@ -24,7 +25,7 @@ PARTS_RULE = (
 _IMAGES_AT_ONCE = 32
 _REMEMBERED = 20_000  # vectors of images, and as many of texts: about 100 MB and 60 MB at 768 dimensions
 
-_ImagesKey = tuple[tuple[Path, ...], bool]
+_ImagesKey = tuple[tuple[Path, ...], bool, Plane | None]
 
 
 class Towers(Protocol):
@@ -45,6 +46,10 @@ class Towers(Protocol):
 
     def token_counts(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text as the tower sees it; 0 where texts are not padded to a common length."""
+        ...
+
+    def cuts(self, texts: Sequence[str]) -> list[bool]:
+        """Whether the tower reads only the beginning of each text."""
         ...
 
 
@@ -85,6 +90,10 @@ class DualEncoder:
         counts = dict(zip(texts, self._towers.token_counts(texts), strict=True)) if texts else {}
         return [counts.get(decoded.source.text.strip(), 0) for decoded in batch]
 
+    def cuts(self, texts: Sequence[str]) -> list[bool]:
+        """Whether the text tower reads only the beginning of each text."""
+        return self._towers.cuts([text.strip() for text in texts]) if texts else []
+
     def _text_rows(self, texts: Iterable[str]) -> dict[str, FloatVector]:
         wanted = _distinct(texts)
         unknown = [text for text in wanted if text not in self._text_vectors]
@@ -122,7 +131,7 @@ def _forget(rows: OrderedDict[Any, Any]) -> None:
 
 
 def _images_key(decoded: DecodedInput) -> _ImagesKey:
-    return decoded.source.images, decoded.source.is_volume
+    return decoded.source.images, decoded.source.is_volume, decoded.source.plane
 
 
 def _distinct(texts: Iterable[str]) -> list[str]:

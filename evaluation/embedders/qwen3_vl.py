@@ -115,6 +115,10 @@ class Qwen3VlEmbedder:
         counts = [len(ids) for ids in self._tokenizer(texts)["input_ids"]]
         return [count + self._visual_tokens(decoded) for count, decoded in zip(counts, batch, strict=True)]
 
+    def cuts(self, texts: Sequence[str]) -> list[bool]:
+        """Whether each text has more than `MAX_TEXT_TOKENS` tokens."""
+        return [self._cut(text) != text for text in texts]
+
     def _visual_tokens(self, decoded: DecodedInput) -> int:
         """What `_prompt` puts before the text: each image's tokens with a mark on both sides."""
         if not decoded.images:
