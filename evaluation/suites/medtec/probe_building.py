@@ -54,34 +54,43 @@ def _hashed(probe_set: ProbeSet) -> Mapping[str, Any]:
 
 def _level_set(vocabulary: Vocabulary, frames: Frames) -> ProbeSet:
     """L1 to L4: the concept's own wordings against those of its first ten alternatives."""
-    probes = []
+    probes: list[Probe] = []
     for concept in vocabulary.concepts(frames.level):
         true = concept.wordings[frames.style][:POSITIVES]
         others = vocabulary.alternatives(frames.level, concept)[:MAX_NEGATIVES]
         false = [_nearest_in_length(other.wordings[frames.style], true) for other in others]
-        for frame in _framed(vocabulary, frames):
-            probes.append(
-                Probe(
-                    concept=concept.key,
-                    template=frame,
-                    positives=tuple(fill(frame, wording.slots()) for wording in true),
-                    negatives=tuple(fill(frame, wording.slots()) for wording in false),
-                    source=_sources(concept.source, frames.source),
-                )
+        probes += [
+            Probe(
+                concept=concept.key,
+                template=frame,
+                positives=tuple(fill(frame, wording.slots()) for wording in true),
+                negatives=tuple(fill(frame, wording.slots()) for wording in false),
+                source=_sources(concept.source, frames.source),
             )
+            for frame in _framed(vocabulary, frames)
+        ]
     return _finished(vocabulary, frames, None, AnchorSelection.ALL, probes)
 
 
 def _nearest_in_length(wordings: Sequence[Wording], true: Sequence[Wording]) -> Wording:
-    """The wording whose number of characters is nearest to the true ones' mean; the first of equals."""
-    target = fmean(len(wording.text) for wording in true)
-    return min(wordings, key=lambda wording: abs(len(wording.text) - target))
+    """The wording nearest to the true ones' mean length; the first of equals. A word counts as its characters again."""
+    words, characters = (fmean(lengths) for lengths in zip(*(_length(wording) for wording in true), strict=True))
+
+    def distance(wording: Wording) -> float:
+        own_words, own_characters = _length(wording)
+        return abs(own_words - words) * characters / words + abs(own_characters - characters)
+
+    return min(wordings, key=distance)
+
+
+def _length(wording: Wording) -> tuple[int, int]:
+    return len(wording.text.split()), len(wording.text)
 
 
 def _negation_set(vocabulary: Vocabulary, frames: Frames, subtype: NegationSubtype) -> ProbeSet:
     """L5: the finding asserted against the finding negated, under its first name of the style."""
     constructions = negations_of(vocabulary, subtype)
-    probes = []
+    probes: list[Probe] = []
     for concept in vocabulary.concepts(Level.L5):
         if concept.key == NO_FINDING:
             continue

@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
+from evaluation.errors import SuiteInvalid
 from evaluation.probe_types import Probe, ProbeSet
 
 SCHEMA_VERSION = 1
@@ -24,6 +26,26 @@ def write_probe_file(folder: Path, sets: Sequence[ProbeSet]) -> Path:
     path = folder / f"{sets[0].modality}.yaml"
     path.write_text(probe_file_text(sets), encoding="utf-8", newline="\n")
     return path
+
+
+def require_as_built(path: Path, sets: Sequence[ProbeSet]) -> None:
+    """Refuse a committed file that is not, byte for byte, what these sets are written as.
+
+    Raises:
+        SuiteInvalid: the file cannot be read, or a line differs; the message names the first.
+    """
+    try:
+        found = path.read_bytes().decode("utf-8", errors="replace")
+    except OSError as error:
+        raise SuiteInvalid(f"{path} cannot be read: {error.strerror}. Run 'build probes'.") from error
+    wanted = probe_file_text(sets)
+    if found == wanted:
+        return
+    lines = zip_longest(found.split("\n"), wanted.split("\n"), fillvalue="(no line)")
+    number, (there, built) = next((count, pair) for count, pair in enumerate(lines, start=1) if pair[0] != pair[1])
+    raise SuiteInvalid(
+        f"{path}: line {number} is {there!r}, but the vocabularies give {built!r}. Run 'build probes' and review."
+    )
 
 
 def _file_lines(sets: Sequence[ProbeSet]) -> Iterator[str]:

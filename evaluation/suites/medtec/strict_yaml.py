@@ -48,7 +48,7 @@ def record(value: Any, keys: tuple[str, ...], *, where: str) -> Mapping[str, Any
     if not isinstance(value, dict):
         raise SuiteInvalid(f"{where}: a mapping is expected, not {type(value).__name__}.")
     problems = [f"unknown key {key!r}" for key in value if key not in keys]
-    problems += [f"missing key {key!r}" for key in keys if key not in value]
+    problems += [f"missing key {str(key)!r}" for key in keys if key not in value]
     if problems:
         raise SuiteInvalid(f"{where}: {', '.join(problems)}.")
     return value

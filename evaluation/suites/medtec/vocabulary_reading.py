@@ -9,13 +9,17 @@ from typing import Any
 from evaluation.errors import SuiteInvalid
 from evaluation.suites.medtec.probe_vocabulary import Clause, Frames, Term, Vocabulary, Wordings
 from evaluation.suites.medtec.strict_yaml import filled, flag, listed, member, read_yaml, record, texts
-from evaluation.suites.medtec.wordings import Wording
+from evaluation.suites.medtec.wordings import Wording, slot_names
 from evaluation.vocabulary import Level, Modality, NegationSubtype, PhrasingStyle
 
 VOCABULARIES = Path(__file__).parent / "vocabularies"
 SKIN_SITES = "skin_sites"
 
 _MODALITY_KEYS = ("modality", "evidence", "images", "own_image", "other_images", "regions", "findings")
+_NAMED = frozenset({"concept", "bare"})
+_VERBS = frozenset({"is", "has", "was"})
+_IMAGE = frozenset({"image", "bare_image"})
+
 _FINDING_KEYS = ("key", "lists", "parents", "excludes", "incidental", "source", "names", "ontology", "lay")
 
 
@@ -202,15 +206,29 @@ def _frames(path: Path) -> tuple[Frames, ...]:
     for number, item in enumerate(listed(value, where=f"{path}: templates")):
         place = f"{path}: templates: item {number}"
         fields = record(item, ("level", "style", "source", "frames"), where=place)
+        level = member(Level, fields["level"], where=f"{place}: level")
+        frames = texts(fields["frames"], where=f"{place}: frames")
+        needed = frozenset({"clause"}) if level is Level.L5 else _NAMED
+        for frame in frames:
+            _check_slots(frame, needed=needed, allowed=_IMAGE if level is Level.L5 else _IMAGE | _VERBS, where=place)
         found.append(
             Frames(
-                level=member(Level, fields["level"], where=f"{place}: level"),
+                level=level,
                 style=member(PhrasingStyle, fields["style"], where=f"{place}: style"),
-                frames=texts(fields["frames"], where=f"{place}: frames"),
+                frames=frames,
                 source=filled(fields["source"], where=f"{place}: source"),
             )
         )
     return tuple(found)
+
+
+def _check_slots(text: str, *, needed: frozenset[str], allowed: frozenset[str], where: str) -> None:
+    """A frame or clause has one of the slots that it needs, or more, and else only allowed ones."""
+    slots = slot_names(text)
+    if unknown := sorted(slots - needed - allowed):
+        raise SuiteInvalid(f"{where}: {text!r} has the slot {unknown[0]!r}, which nothing fills.")
+    if needed and not slots & needed:
+        raise SuiteInvalid(f"{where}: {text!r} has none of the slots {', '.join(sorted(needed))}.")
 
 
 @cache
@@ -219,10 +237,10 @@ def _clauses(path: Path) -> tuple[tuple[Clause, ...], tuple[Clause, ...], tuple[
     value = record(read_yaml(path), ("assertions", "normality", "constructions"), where=str(path))
     assertions, normality = (
         tuple(
-            _clause(item, where=f"{path}: {group}: item {number}")
+            _clause(item, needed=needed, where=f"{path}: {group}: item {number}")
             for number, item in enumerate(listed(value[group], where=f"{path}: {group}"))
         )
-        for group in ("assertions", "normality")
+        for group, needed in (("assertions", _NAMED), ("normality", frozenset[str]()))
     )
     constructions = tuple(
         _construction(item, where=f"{path}: constructions: item {number}")
@@ -231,15 +249,15 @@ def _clauses(path: Path) -> tuple[tuple[Clause, ...], tuple[Clause, ...], tuple[
     return assertions, normality, constructions
 
 
-def _clause(item: Any, *, where: str) -> Clause:
+def _clause(item: Any, *, needed: frozenset[str], where: str) -> Clause:
     fields = record(item, ("text", "source"), where=where)
-    return Clause(
-        text=filled(fields["text"], where=f"{where}: text"), source=filled(fields["source"], where=f"{where}: source")
-    )
+    text = filled(fields["text"], where=f"{where}: text")
+    _check_slots(text, needed=needed, allowed=_VERBS | {"evidence"} if needed else needed, where=where)
+    return Clause(text=text, source=filled(fields["source"], where=f"{where}: source"))
 
 
 def _construction(item: Any, *, where: str) -> Clause:
     fields = record(item, ("subtype", "main", "text", "source"), where=where)
-    clause = _clause({"text": fields["text"], "source": fields["source"]}, where=where)
+    clause = _clause({"text": fields["text"], "source": fields["source"]}, needed=_NAMED, where=where)
     subtype = member(NegationSubtype, fields["subtype"], where=f"{where}: subtype")
     return replace(clause, subtype=subtype, is_main=flag(fields["main"], where=f"{where}: main"))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 _ARTICLE = re.compile(r"(?:a|an) ")
 _VERBS = {False: {"is": "is", "has": "has", "was": "was"}, True: {"is": "are", "has": "have", "was": "were"}}
-_SLOT = re.compile(r"\{([a-z_]+)\}")
+_SLOT = re.compile(r"\{([^{}]*)\}")
 
 
 @dataclass(frozen=True, slots=True)
