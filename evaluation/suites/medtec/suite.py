@@ -1,5 +1,6 @@
 """The manifest of a MedTEC suite, derived from the anchor, question and protocol files that lie in its folder."""
 
+import dataclasses
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -53,6 +54,8 @@ def write_probe_suite(folder: Path, *, slug: str, version: str, title: str, synt
     tasks = derive_tasks(folder, read_probe_sets)
     if not tasks:
         raise SuiteInvalid(f"{folder} holds no anchors, questions or protocol files. Build anchors into it first.")
+    if synthetic:
+        tasks = tuple(dataclasses.replace(task, title=f"{task.title} (synthetic)") for task in tasks)
     suite = ProbeSuiteSpec(slug=slug, version=version, title=title, synthetic=synthetic, tasks=tasks)
     text = json.dumps(probe_suite_to_json(suite), indent=1, ensure_ascii=False)
     (folder / MANIFEST_NAME).write_text(text + "\n", encoding="utf-8")

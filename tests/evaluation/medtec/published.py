@@ -325,7 +325,7 @@ def _mskcc() -> Published:
         labelled="metadata.csv",
         tables={"metadata.csv": rows},
         images=[f"images/{row['isic_id']}.jpg" for row in rows],
-        columns=list(rows[0]),
+        columns=[column for column in rows[0] if column not in ("patient_id", "lesion_id")],
         label="diagnosis_1",
         cluster="lesion_id",
         expected={"benign_lesion": 7},

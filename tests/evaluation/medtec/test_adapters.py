@@ -262,6 +262,20 @@ def test_mskcc_refuses_a_malignant_lesion(tmp_path: Path) -> None:
         build("mskcc_skin_tone", source, tmp_path / "suite")
 
 
+def test_mskcc_needs_no_column_that_the_archive_leaves_out(tmp_path: Path) -> None:
+    published = BY_NAME["mskcc_skin_tone"]
+    rows = published.rows
+    for row in rows:
+        del row["patient_id"], row["lesion_id"]
+        row["benign_malignant"] = row.pop("diagnosis_1").lower()
+    source = write_published(tmp_path / "source", published, rows)
+    shutil.copyfile(source / published.images[6], source / published.images[5])
+    # The two images of type VI are copies, so that they are one cluster.
+    header = build("mskcc_skin_tone", source, tmp_path / "suite")
+    assert header.labels == {"benign_lesion": 6}
+    assert header.dropped["another_image_of_cluster"] == 1
+
+
 def test_pad_ufes_is_photographs_with_attributes_left_empty_where_unknown(tmp_path: Path) -> None:
     source = write_published(tmp_path / "source", BY_NAME["pad_ufes_20"])
     header = build("pad_ufes_20", source, tmp_path / "suite")

@@ -3,6 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
+from evaluation.errors import SuiteInvalid
 from evaluation.probe_types import NO_FINDING
 from evaluation.suites.medtec.anchors.candidates import Candidate, DataSet, Reading
 from evaluation.suites.medtec.anchors.images import VOLUME_ENDINGS, ImageFolder
@@ -11,7 +12,6 @@ from evaluation.suites.medtec.anchors.volumes import SOFT_TISSUE, middle_slice
 from evaluation.vocabulary import Modality
 
 _TABLE = "zero_shot_findings_disease_cls.csv"
-_ID = "study id"
 _CLASSES = ("hepatic_steatosis", "renal_cyst", "gallstones", "ascites", "pleural_effusion")
 FINDINGS = (
     "submucosal_edema",
@@ -59,7 +59,7 @@ def read_merlin(source: Path) -> Reading:
         SuiteInvalid: table or volumes are not as the publisher gives them; the message names file and row.
     """
     table = source / _TABLE
-    rows = read_rows(table, (_ID, *FINDINGS))
+    rows = read_rows(table, FINDINGS)
     volumes = ImageFolder(source, VOLUME_ENDINGS)
     strict: Counter[str] = Counter()
     candidates = []
@@ -74,7 +74,7 @@ def read_merlin(source: Path) -> Reading:
 
 
 def _candidate(row: Row, labels: tuple[str, ...], volumes: ImageFolder) -> Candidate:
-    study = row.filled(_ID)
+    study = row.filled(_identifier(row))
     file = volumes.of(row, study)
     return Candidate(
         where=row.where,
@@ -86,6 +86,14 @@ def _candidate(row: Row, labels: tuple[str, ...], volumes: ImageFolder) -> Candi
         slice_index=middle_slice(file) if len(labels) == 1 else None,
         window=SOFT_TISSUE,
     )
+
+
+def _identifier(row: Row) -> str:
+    """The column that names the scan: the first one."""
+    first = next(iter(row.cells))
+    if first in FINDINGS:
+        raise SuiteInvalid(f"{row.table}: column study id is missing; the first column must name the scan")
+    return first
 
 
 MERLIN = DataSet(

@@ -3,30 +3,30 @@
 import math
 from pathlib import Path
 
+from evaluation.errors import SuiteInvalid
 from evaluation.suites.medtec.anchors import sites
 from evaluation.suites.medtec.anchors.candidates import Candidate, DataSet, Reading
-from evaluation.suites.medtec.anchors.images import ImageFolder
+from evaluation.suites.medtec.anchors.images import ImageFolder, content_cluster
 from evaluation.suites.medtec.anchors.tables import Row, read_rows
 from evaluation.vocabulary import Level, Modality
 
 BENIGN_LESION = "benign_lesion"
 
 _TABLE = "metadata.csv"
-_COLUMNS = (
-    "isic_id",
-    "age_approx",
-    "anatom_site_general",
-    "diagnosis_1",
-    "fitzpatrick_skin_type",
-    "image_type",
-    "lesion_id",
-    "patient_id",
-    "sex",
-)
+_COLUMNS = ("isic_id", "age_approx", "anatom_site_general", "fitzpatrick_skin_type", "image_type", "sex")
+# The archive leaves out columns that are empty throughout, and has renamed the diagnosis.
+_DIAGNOSES = ("diagnosis_1", "benign_malignant")
+_CLUSTERS = ("patient_id", "lesion_id")
 _SKIN_TONES = {"I": "I", "II": "II", "III": "III", "IV": "IV", "V": "V", "VI": "VI", "": ""}
 _SEXES = {"male": "male", "female": "female", "": ""}
-_TYPES = {"dermoscopic": "", "clinical: close-up": "not_dermoscopy", "clinical: overview": "not_dermoscopy"}
-_DIAGNOSES = {"Benign": BENIGN_LESION}
+_TYPES = {
+    "dermoscopic": "",
+    "clinical: close-up": "not_dermoscopy",
+    "clinical: overview": "not_dermoscopy",
+    "TBP tile: close-up": "not_dermoscopy",
+    "TBP tile: overview": "not_dermoscopy",
+}
+_LABELS = {"Benign": BENIGN_LESION, "benign": BENIGN_LESION}
 
 
 def read_mskcc(source: Path) -> Reading:
@@ -52,12 +52,14 @@ def _candidate(row: Row, images: ImageFolder) -> Candidate:
         "" if region else "site_unknown",
         "age_impossible" if age == math.inf else "",
     )
+    file = images.of(row, name)
+    clusters = (row.text(column) for column in _CLUSTERS if column in row.cells)
     return Candidate(
         where=row.where,
         name=name,
-        file=images.of(row, name),
-        cluster=row.text("patient_id") or row.filled("lesion_id"),
-        labels=(row.word("diagnosis_1", _DIAGNOSES),),
+        file=file,
+        cluster=next((cluster for cluster in clusters if cluster), "") or content_cluster(file),
+        labels=(row.word(_diagnosis(row), _LABELS),),
         label_source="diagnosis of the collection",
         unfit=next((fault for fault in faults if fault), ""),
         region=region,
@@ -65,6 +67,13 @@ def _candidate(row: Row, images: ImageFolder) -> Candidate:
         age=age,
         skin_tone=tone,
     )
+
+
+def _diagnosis(row: Row) -> str:
+    found = next((column for column in _DIAGNOSES if column in row.cells), None)
+    if found is None:
+        raise SuiteInvalid(f"{row.table}: column {' or '.join(_DIAGNOSES)} is missing. Use the archive's own table.")
+    return found
 
 
 def _skin_tone(candidate: Candidate) -> str:
