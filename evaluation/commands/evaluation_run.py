@@ -14,7 +14,6 @@ from evaluation.commands.partial_results import PartialResults
 from evaluation.commands.reporting import RunProgress
 from evaluation.commands.suites_to_run import Outcome, SuiteToRun, VectorSource
 from evaluation.environment import describe_environment
-from evaluation.hashing import FileHashes
 from evaluation.manifest import canonical_sha256
 from evaluation.probe_types import ProbeTaskResult
 from evaluation.results import ModelIdentity, RunResult, description_to_json, write_result
@@ -64,7 +63,6 @@ def _outcomes(evaluation: Evaluation, partial: PartialResults, console: Console)
         for outcome in evaluation.suite.outcomes(
             evaluation.names,
             source=evaluation.source,
-            hashes=FileHashes(),
             on_progress=progress.update,
             completed=partial.completed,
         ):

@@ -15,12 +15,11 @@ from evaluation.embedders.kinds import sees_volumes
 from evaluation.evaluators.costs import EmbeddingCost
 from evaluation.evaluators.probe import evaluate_probe_task
 from evaluation.evaluators.session import LoadedTask, TaskProgress, evaluate_tasks
-from evaluation.hashing import FileHashes
 from evaluation.probe_manifest import probe_suite_sha256
 from evaluation.probe_tasks import ProbeTask
 from evaluation.probe_types import ProbeSuiteSpec, ProbeTaskResult, ProbeTaskSpec
 from evaluation.results import RunResult, SuiteIdentity
-from evaluation.suites.medtec.loading import load_probe_task, probe_task_is_installed
+from evaluation.suites.medtec.loading import ProbeLoader, probe_task_is_installed
 from evaluation.suites.task_selection import tasks_named
 from evaluation.types import AggregateValue, FloatMatrix
 
@@ -33,6 +32,7 @@ class ProbingSuite:
 
     folder: Path
     declared: ProbeSuiteSpec
+    loader: ProbeLoader
 
     @property
     def identity(self) -> SuiteIdentity:
@@ -52,11 +52,11 @@ class ProbingSuite:
             table.add_row(spec.name, *(word or "" for word in words), state)
         return table
 
-    def loaded(self, names: Sequence[str], hashes: FileHashes) -> Iterator[tuple[str, LoadedTask | None]]:
+    def loaded(self, names: Sequence[str]) -> Iterator[tuple[str, LoadedTask | None]]:
         """The named tasks with what is embedded for them by models that take slices of volumes."""
         for spec in self._named(names):
             is_there = probe_task_is_installed(self.folder, spec)
-            task = load_probe_task(self.folder, spec, hashes=hashes, takes_volumes=False) if is_there else None
+            task = self.loader.load(spec, takes_volumes=False) if is_there else None
             yield spec.name, task
 
     def installed(self, names: Sequence[str], console: Console) -> tuple[str, ...]:
@@ -76,7 +76,6 @@ class ProbingSuite:
         names: Sequence[str],
         *,
         source: VectorSource,
-        hashes: FileHashes,
         on_progress: TaskProgress,
         completed: Mapping[str, AnyResult],
     ) -> Iterator[Outcome]:
@@ -84,7 +83,7 @@ class ProbingSuite:
         takes_volumes = sees_volumes(source.description)
 
         def load(spec: ProbeTaskSpec) -> ProbeTask:
-            task = load_probe_task(self.folder, spec, hashes=hashes, takes_volumes=takes_volumes)
+            task = self.loader.load(spec, takes_volumes=takes_volumes)
             if source.text_limit is not None:
                 texts = (task.inputs[position].text for position in task.whole_texts)
                 source.text_limit.require_whole(texts, where=spec.name)

@@ -1,7 +1,7 @@
 """A retrieval suite as commands run it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
@@ -28,6 +28,7 @@ class RetrievalSuite:
 
     folder: Path
     declared: SuiteSpec
+    hashes: FileHashes = field(default_factory=FileHashes)
 
     @property
     def identity(self) -> SuiteIdentity:
@@ -39,11 +40,11 @@ class RetrievalSuite:
         """A row a task: its groups and whether its data are there."""
         return listing(self.declared, select_tasks(self.declared, names), folder=self.folder)
 
-    def loaded(self, names: Sequence[str], hashes: FileHashes) -> Iterator[tuple[str, LoadedTask | None]]:
+    def loaded(self, names: Sequence[str]) -> Iterator[tuple[str, LoadedTask | None]]:
         """The named tasks with their records."""
         for spec in select_tasks(self.declared, names):
             is_there = task_is_installed(self.folder, spec)
-            yield spec.name, load_task(self.folder, spec, hashes=hashes) if is_there else None
+            yield spec.name, load_task(self.folder, spec, hashes=self.hashes) if is_there else None
 
     def installed(self, names: Sequence[str], console: Console) -> tuple[str, ...]:
         """The named tasks whose data are there; the others are named on the console, with the reason if it is known.
@@ -78,14 +79,13 @@ class RetrievalSuite:
         names: Sequence[str],
         *,
         source: VectorSource,
-        hashes: FileHashes,
         on_progress: TaskProgress,
         completed: Mapping[str, AnyResult],
     ) -> Iterator[Outcome]:
         """Rank the named tasks one by one."""
         return evaluate_tasks(
             select_tasks(self.declared, names),
-            load=lambda spec: load_task(self.folder, spec, hashes=hashes),
+            load=lambda spec: load_task(self.folder, spec, hashes=self.hashes),
             evaluate=evaluate_task,
             store=source.store,
             on_progress=on_progress,

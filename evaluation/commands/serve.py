@@ -33,7 +33,6 @@ from evaluation.embedding.text_limit import TextLimit
 from evaluation.environment import describe_environment
 from evaluation.errors import EvaluationError, RequestInvalid, TaskUnknown, UnexpectedFailure
 from evaluation.evaluators.session import AnySpec, Stage
-from evaluation.hashing import FileHashes
 from evaluation.messages import PROTOCOL_VERSION
 from evaluation.results import any_result_to_json, description_to_json, failure_to_json
 from evaluation.types import EmbeddingStatistics, TaskFailure
@@ -138,7 +137,6 @@ class Service:
         self._statistics = statistics
         self._requests = requests
         self._answers = answers
-        self._hashes = FileHashes()
         self._last_progress = 0.0
 
     def run(self) -> None:
@@ -155,7 +153,7 @@ class Service:
         for name in names:
             try:
                 for outcome in self._suite.outcomes(
-                    [name], source=self._source, hashes=self._hashes, on_progress=self._on_progress, completed={}
+                    [name], source=self._source, on_progress=self._on_progress, completed={}
                 ):
                     self._send_outcome(outcome)
             except TaskUnknown as error:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 from rich.console import Console
@@ -11,7 +10,6 @@ from rich.table import Table
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.embedding.text_limit import TextLimit
 from evaluation.evaluators.session import LoadedTask, TaskProgress
-from evaluation.hashing import FileHashes
 from evaluation.probe_types import ProbeTaskResult
 from evaluation.results import RunResult, SuiteIdentity
 from evaluation.types import AggregateValue, ModelDescription, TaskFailure, TaskResult
@@ -30,12 +28,7 @@ class VectorSource:
 
 
 class SuiteToRun(Protocol):
-    """A suite in a folder; tasks are named by their names."""
-
-    @property
-    def folder(self) -> Path:
-        """Where it lies."""
-        ...
+    """A suite in a folder; tasks are named by their names. Files are hashed once in the life of one object."""
 
     @property
     def identity(self) -> SuiteIdentity:
@@ -50,7 +43,7 @@ class SuiteToRun(Protocol):
         """
         ...
 
-    def loaded(self, names: Sequence[str], hashes: FileHashes) -> Iterator[tuple[str, LoadedTask | None]]:
+    def loaded(self, names: Sequence[str]) -> Iterator[tuple[str, LoadedTask | None]]:
         """The named tasks with what is embedded for them; None where the data are not there.
 
         Raises:
@@ -73,7 +66,6 @@ class SuiteToRun(Protocol):
         names: Sequence[str],
         *,
         source: VectorSource,
-        hashes: FileHashes,
         on_progress: TaskProgress,
         completed: Mapping[str, AnyResult],
     ) -> Iterator[Outcome]:

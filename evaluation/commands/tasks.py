@@ -15,7 +15,6 @@ from evaluation.commands.options import TasksOption
 from evaluation.commands.retrieval_suite import listing
 from evaluation.commands.suites_to_run import SuiteToRun
 from evaluation.errors import SuiteInvalid
-from evaluation.hashing import FileHashes
 from evaluation.suites.medheb.catalogue import medheb_suite
 from evaluation.suites.medheb.reader import select_tasks
 
@@ -42,7 +41,7 @@ def tasks(
 
 def _print_inputs(suite: SuiteToRun, names: Sequence[str]) -> None:
     seen: set[str] = set()
-    for name, task in suite.loaded(names, FileHashes()):
+    for name, task in suite.loaded(names):
         if task is None:
             sys.stderr.write(f"{name}: awaiting data, left out\n")
             continue

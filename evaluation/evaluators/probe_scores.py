@@ -29,9 +29,11 @@ def cosines(images: FloatMatrix, texts: FloatMatrix) -> FloatRows:
 
     Equal texts are multiplied once, so that they tie exactly, wherever they stand.
     """
-    distinct, column = np.unique(texts, axis=0, return_inverse=True)
+    first: dict[bytes, int] = {}
+    column = [first.setdefault(row.tobytes(), len(first)) for row in texts]
+    distinct = np.frombuffer(b"".join(first), dtype=np.float32).reshape(len(first), -1)
     product = images.astype(np.float64) @ distinct.astype(np.float64).T
-    rounded: FloatRows = product.astype(np.float32)[:, column.reshape(-1)].astype(np.float64)
+    rounded: FloatRows = product.astype(np.float32)[:, column].astype(np.float64)
     return rounded
 
 

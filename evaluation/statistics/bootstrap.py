@@ -9,6 +9,7 @@ separate or join models whose means are equal.
 
 import hashlib
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,10 +61,15 @@ def percentile_interval(means: FloatArray) -> FloatArray:
     return interval
 
 
-def draw_counts(stratum: str, *, resamples: int, n: int) -> Iterator[FloatArray]:
-    """How often each of n queries is drawn, in blocks of shape (a share of the resamples, n); every row sums to n."""
+def draw_counts(
+    stratum: str, *, resamples: int, n: int, kind: type[np.number[Any]] = np.float64
+) -> Iterator[NDArray[Any]]:
+    """How often each of n queries is drawn, in blocks of shape (a share of the resamples, n); every row sums to n.
+
+    `kind` is the number type of the counts, which must hold n.
+    """
     for drawn in _draws(stratum, resamples=resamples, n=n):
-        yield _weights(drawn, n)
+        yield _counts(drawn, n, kind)
 
 
 def _draws(stratum: str, *, resamples: int, n: int) -> Iterator[_UnsignedArray]:
@@ -75,13 +81,13 @@ def _draws(stratum: str, *, resamples: int, n: int) -> Iterator[_UnsignedArray]:
         yield generator.integers(0, n, size=(min(size, resamples - start), n), dtype=small)
 
 
-def _weights(drawn: _UnsignedArray, n: int) -> FloatArray:
+def _counts(drawn: _UnsignedArray, n: int, kind: type[np.number[Any]]) -> NDArray[Any]:
     """How often each query was drawn in each resample, shape (resamples, n); every row sums to n."""
-    weights: FloatArray = np.empty((len(drawn), n))
+    counts = np.empty((len(drawn), n), dtype=kind)
     size = max(1, _COUNT_NUMBERS // n)
     offsets = np.arange(size)[:, np.newaxis] * n
     for start in range(0, len(drawn), size):
         block = drawn[start : start + size]
         places = (block + offsets[: len(block)]).ravel()
-        weights[start : start + size] = np.bincount(places, minlength=block.size).reshape(block.shape)
-    return weights
+        counts[start : start + size] = np.bincount(places, minlength=block.size).reshape(block.shape)
+    return counts

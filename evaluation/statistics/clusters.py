@@ -150,7 +150,7 @@ def _kept_counts(stratum: str, n: int, resamples: int) -> _CountArray:
     """
     counts: _CountArray = np.empty((resamples, n), dtype=np.uint16)
     start = 0
-    for block in draw_counts(stratum, resamples=resamples, n=n):
+    for block in draw_counts(stratum, resamples=resamples, n=n, kind=np.uint16):
         counts[start : start + len(block)] = block
         start += len(block)
     counts.setflags(write=False)

@@ -1,5 +1,6 @@
 """Numbers the distinct inputs of a task by their content."""
 
+from functools import lru_cache
 from pathlib import Path
 
 from evaluation.hashing import FileHashes, content_key
@@ -30,16 +31,25 @@ class InputNumbers:
         Raises:
             InputUnreadable: a file of it cannot be read.
         """
-        key = content_key(source, self.hashes)
+        return self._number(source, content_key(source, self.hashes))
+
+    def of_text(self, text: str) -> int:
+        """The number of a text."""
+        return self._number(*_text_input(text))
+
+    def of_image(self, path: Path) -> int:
+        """The number of a plane image."""
+        return self.of(EmbeddingInput(images=(path,)))
+
+    def _number(self, source: EmbeddingInput, key: str) -> int:
         number = self._numbers.setdefault(key, len(self._inputs))
         if number == len(self._inputs):
             self._inputs.append(source)
         return number
 
-    def of_text(self, text: str) -> int:
-        """The number of a text."""
-        return self.of(EmbeddingInput(text=text))
 
-    def of_image(self, path: Path) -> int:
-        """The number of a plane image."""
-        return self.of(EmbeddingInput(images=(path,)))
+@lru_cache(maxsize=1 << 16)
+def _text_input(text: str) -> tuple[EmbeddingInput, str]:
+    """A text as an input, and its key: the tasks of a modality share most of their texts."""
+    source = EmbeddingInput(text=text)
+    return source, content_key(source, FileHashes())
