@@ -1,4 +1,4 @@
-"""Checks of JSON values that people may have written by hand: every refusal names the file and the field."""
+"""Checks of values read from files that people may have written by hand: every refusal names the file and the field."""
 
 import json
 from collections.abc import Iterable
@@ -37,11 +37,11 @@ def json_object(value: Any, keys: tuple[str, ...], *, where: str) -> dict[str, A
         SuiteInvalid: it is no object, or a key is unknown or missing.
     """
     if not isinstance(value, dict):
-        raise SuiteInvalid(f"{where}: a JSON object is expected, not {type(value).__name__}.")
+        raise SuiteInvalid(f"{where}: an object is expected, not {type(value).__name__}.")
     unknown = sorted(set(value) - set(keys))
     missing = sorted(set(keys) - set(value))
     if unknown or missing:
-        problems = [f"unknown key {key!r}" for key in unknown] + [f"missing key {key!r}" for key in missing]
+        problems = [f"unknown key {key!r}" for key in unknown] + [f"missing key {str(key)!r}" for key in missing]
         raise SuiteInvalid(f"{where}: {', '.join(problems)}.")
     return value
 

@@ -146,7 +146,7 @@ def suite_kind(folder: Path) -> SuiteKind:
     path = folder / MANIFEST_NAME
     value = read_json(path)
     if not isinstance(value, dict):
-        raise SuiteInvalid(f"{path}: a JSON object is expected, not {type(value).__name__}.")
+        raise SuiteInvalid(f"{path}: an object is expected, not {type(value).__name__}.")
     # The manifests of retrieval suites say nothing of their kind.
     return member(SuiteKind, value.get("kind", SuiteKind.RETRIEVAL), where=f"{path}: kind")
 

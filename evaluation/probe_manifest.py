@@ -36,11 +36,6 @@ def probe_task_to_json(spec: ProbeTaskSpec) -> dict[str, Any]:
     return dataclasses.asdict(spec)
 
 
-def probe_spec_sha256(spec: ProbeTaskSpec) -> str:
-    """64 hexadecimal digits that cover every field of a task's declaration."""
-    return canonical_sha256(probe_task_to_json(spec))
-
-
 def probe_suite_to_json(suite: ProbeSuiteSpec) -> dict[str, Any]:
     """A probing suite as the content of its manifest."""
     return {

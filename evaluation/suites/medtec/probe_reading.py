@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.errors import SuiteInvalid
+from evaluation.json_fields import json_object, member
 from evaluation.probe_types import Probe, ProbeSet, ProbeTaskSpec
 from evaluation.suites.medtec.probe_building import probes_sha256
 from evaluation.suites.medtec.probe_writing import SCHEMA_VERSION
-from evaluation.suites.medtec.strict_yaml import filled, listed, member, read_yaml, record, texts
+from evaluation.suites.medtec.strict_yaml import listed, read_yaml, texts, trimmed
 from evaluation.vocabulary import AnchorSelection, Level, Modality, NegationSubtype, PhrasingStyle
 
 PROBES = Path(__file__).parent / "probes"
@@ -58,7 +59,7 @@ def read_probe_file(path: Path, modality: Modality) -> tuple[ProbeSet, ...]:
         SuiteInvalid: the file is missing, breaks the format, is of another modality, holds a set twice, or has a set
             whose sha256 is not that of its texts.
     """
-    fields = record(read_yaml(path), ("schema_version", "modality", "sets"), where=str(path))
+    fields = json_object(read_yaml(path), ("schema_version", "modality", "sets"), where=str(path))
     if fields["schema_version"] != SCHEMA_VERSION:
         raise SuiteInvalid(f"{path}: schema_version is {fields['schema_version']!r}; expected {SCHEMA_VERSION}.")
     if member(Modality, fields["modality"], where=f"{path}: modality") is not modality:
@@ -75,7 +76,7 @@ def read_probe_file(path: Path, modality: Modality) -> tuple[ProbeSet, ...]:
 
 
 def _probe_set(value: Any, modality: Modality, *, where: str) -> ProbeSet:
-    fields = record(value, _SET_KEYS, where=where)
+    fields = json_object(value, _SET_KEYS, where=where)
     subtype = fields["subtype"]
     probe_set = ProbeSet(
         modality=modality,
@@ -83,12 +84,12 @@ def _probe_set(value: Any, modality: Modality, *, where: str) -> ProbeSet:
         style=member(PhrasingStyle, fields["style"], where=f"{where}: style"),
         subtype=None if subtype is None else member(NegationSubtype, subtype, where=f"{where}: subtype"),
         selection=member(AnchorSelection, fields["selection"], where=f"{where}: selection"),
-        version=filled(fields["version"], where=f"{where}: version"),
+        version=trimmed(fields["version"], where=f"{where}: version"),
         probes=tuple(
             _probe(item, where=f"{where}: probe {number}")
             for number, item in enumerate(listed(fields["probes"], where=f"{where}: probes"))
         ),
-        sha256=filled(fields["sha256"], where=f"{where}: sha256"),
+        sha256=trimmed(fields["sha256"], where=f"{where}: sha256"),
     )
     if probe_set.sha256 != probes_sha256(probe_set):
         raise SuiteInvalid(f"{where}: its sha256 is not that of its texts. Run 'build probes' instead of editing it.")
@@ -96,13 +97,13 @@ def _probe_set(value: Any, modality: Modality, *, where: str) -> ProbeSet:
 
 
 def _probe(value: Any, *, where: str) -> Probe:
-    fields = record(value, ("concept", "template", "source", "positives", "negatives"), where=where)
+    fields = json_object(value, ("concept", "template", "source", "positives", "negatives"), where=where)
     return Probe(
-        concept=filled(fields["concept"], where=f"{where}: concept"),
-        template=filled(fields["template"], where=f"{where}: template"),
+        concept=trimmed(fields["concept"], where=f"{where}: concept"),
+        template=trimmed(fields["template"], where=f"{where}: template"),
         positives=_side(fields["positives"], where=f"{where}: positives"),
         negatives=_side(fields["negatives"], where=f"{where}: negatives"),
-        source=filled(fields["source"], where=f"{where}: source"),
+        source=trimmed(fields["source"], where=f"{where}: source"),
     )
 
 

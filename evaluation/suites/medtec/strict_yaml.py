@@ -1,18 +1,13 @@
-"""YAML files whose shape is checked: a wrong type, an unknown, missing or repeated key, or an empty text is an error.
+"""YAML files of plain values, and the checks of texts that stand in them."""
 
-Every function takes `where`, the file and place that its message names.
-"""
-
-from collections.abc import Hashable, Mapping
-from enum import StrEnum
+from collections.abc import Hashable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import yaml
 
 from evaluation.errors import SuiteInvalid
-
-Word = TypeVar("Word", bound=StrEnum)
+from evaluation.json_fields import filled, typed
 
 
 class _Loader(yaml.CSafeLoader):
@@ -43,52 +38,22 @@ def read_yaml(path: Path) -> Any:
         raise SuiteInvalid(f"{path} is not plain YAML: {reason}. Correct or replace the file.") from error
 
 
-def record(value: Any, keys: tuple[str, ...], *, where: str) -> Mapping[str, Any]:
-    """A mapping with exactly these keys."""
-    if not isinstance(value, dict):
-        raise SuiteInvalid(f"{where}: a mapping is expected, not {type(value).__name__}.")
-    problems = [f"unknown key {key!r}" for key in value if key not in keys]
-    problems += [f"missing key {str(key)!r}" for key in keys if key not in value]
-    if problems:
-        raise SuiteInvalid(f"{where}: {', '.join(problems)}.")
-    return value
-
-
 def listed(value: Any, *, where: str) -> list[Any]:
     """A list, which may be empty."""
-    if not isinstance(value, list):
-        raise SuiteInvalid(f"{where}: a list is expected, not {type(value).__name__}.")
-    return value
+    items: list[Any] = typed(value, list, where=where)
+    return items
 
 
-def filled(value: Any, *, where: str) -> str:
+def trimmed(value: Any, *, where: str) -> str:
     """A text on one line that is not empty and has no space at its ends."""
-    if not isinstance(value, str):
-        raise SuiteInvalid(f"{where}: a text is expected, not {type(value).__name__}.")
-    if not value.strip():
-        raise SuiteInvalid(f"{where}: the text is empty.")
-    if value != " ".join(value.split()):
-        raise SuiteInvalid(f"{where}: {value!r} has a line break, a double space, or a space at an end.")
-    return value
+    text = filled(value, where=where)
+    if text != " ".join(text.split()):
+        raise SuiteInvalid(f"{where}: {text!r} has a line break, a double space, or a space at an end.")
+    return text
 
 
 def texts(value: Any, *, where: str) -> tuple[str, ...]:
-    """A list of filled texts."""
+    """A list of trimmed texts."""
     return tuple(
-        filled(item, where=f"{where}: item {number}") for number, item in enumerate(listed(value, where=where))
+        trimmed(item, where=f"{where}: item {number}") for number, item in enumerate(listed(value, where=where))
     )
-
-
-def flag(value: Any, *, where: str) -> bool:
-    """True or false."""
-    if not isinstance(value, bool):
-        raise SuiteInvalid(f"{where}: true or false is expected, not {value!r}.")
-    return value
-
-
-def member(words: type[Word], value: Any, *, where: str) -> Word:
-    """A word of a closed list."""
-    try:
-        return words(value)
-    except ValueError as error:
-        raise SuiteInvalid(f"{where}: {value!r} is none of {', '.join(words)}.") from error

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.errors import SuiteInvalid
+from evaluation.json_fields import json_object, member, typed
 from evaluation.suites.medtec.probe_vocabulary import Clause, Frames, Term, Vocabulary, Wordings
-from evaluation.suites.medtec.strict_yaml import filled, flag, listed, member, read_yaml, record, texts
+from evaluation.suites.medtec.strict_yaml import listed, read_yaml, texts, trimmed
 from evaluation.suites.medtec.wordings import Wording, slot_names
 from evaluation.vocabulary import Level, Modality, NegationSubtype, PhrasingStyle
 
@@ -31,16 +32,16 @@ def read_vocabulary(modality: Modality, folder: Path = VOCABULARIES) -> Vocabula
         SuiteInvalid: a file is missing or breaks the format; the message names file and place.
     """
     path = folder / f"{modality}.yaml"
-    fields = record(read_yaml(path), (*_MODALITY_KEYS, "further_findings"), where=str(path))
+    fields = json_object(read_yaml(path), (*_MODALITY_KEYS, "further_findings"), where=str(path))
     if fields["modality"] != modality:
         raise SuiteInvalid(f"{path}: modality is {fields['modality']!r}, the file's name says {str(modality)!r}.")
-    evidence = record(fields["evidence"], ("word", "source"), where=f"{path}: evidence")
-    filled(evidence["source"], where=f"{path}: evidence: source")
+    evidence = json_object(fields["evidence"], ("word", "source"), where=f"{path}: evidence")
+    trimmed(evidence["source"], where=f"{path}: evidence: source")
     images = _images(fields["images"], where=f"{path}: images")
     assertions, normality, constructions = _clauses(folder / "negation.yaml")
     return Vocabulary(
         modality=modality,
-        evidence=filled(evidence["word"], where=f"{path}: evidence: word"),
+        evidence=trimmed(evidence["word"], where=f"{path}: evidence: word"),
         images={style: images[style] for style in PhrasingStyle},
         region_image=images["region"],
         own_image=_own_image(fields["own_image"], modality, where=f"{path}: own_image"),
@@ -57,9 +58,9 @@ def read_vocabulary(modality: Modality, folder: Path = VOCABULARIES) -> Vocabula
 
 def _wording(value: Any, *, where: str) -> Wording:
     if isinstance(value, dict):
-        fields = record(value, ("text", "plural"), where=where)
-        return Wording(filled(fields["text"], where=where), is_plural=flag(fields["plural"], where=where))
-    return Wording(filled(value, where=where))
+        fields = json_object(value, ("text", "plural"), where=where)
+        return Wording(trimmed(fields["text"], where=where), is_plural=typed(fields["plural"], bool, where=where))
+    return Wording(trimmed(value, where=where))
 
 
 def _wordings(value: Any, *, where: str) -> tuple[Wording, ...]:
@@ -73,17 +74,17 @@ def _wordings(value: Any, *, where: str) -> tuple[Wording, ...]:
 
 def _images(value: Any, *, where: str) -> Mapping[str, Wording]:
     kinds = (*PhrasingStyle, "region")
-    fields = record(value, ("source", *kinds), where=where)
-    filled(fields["source"], where=f"{where}: source")
+    fields = json_object(value, ("source", *kinds), where=where)
+    trimmed(fields["source"], where=f"{where}: source")
     return {kind: _wording(fields[kind], where=f"{where}: {kind}") for kind in kinds}
 
 
 def _own_image(value: Any, modality: Modality, *, where: str) -> Term:
-    fields = record(value, ("names", "source"), where=where)
+    fields = json_object(value, ("names", "source"), where=where)
     return Term(
         key=modality,
         wordings=_plain(_wordings(fields["names"], where=f"{where}: names")),
-        source=filled(fields["source"], where=f"{where}: source"),
+        source=trimmed(fields["source"], where=f"{where}: source"),
         is_anchor=True,
     )
 
@@ -97,23 +98,23 @@ def _named(value: Any, *, where: str) -> tuple[Term, ...]:
     terms = []
     for number, item in enumerate(listed(value, where=where)):
         place = f"{where}: item {number}"
-        fields = record(item, ("key", "names", "source"), where=place)
+        fields = json_object(item, ("key", "names", "source"), where=place)
         names = _wordings(fields["names"], where=f"{place}: names")
-        source = filled(fields["source"], where=f"{place}: source")
-        terms.append(Term(key=filled(fields["key"], where=f"{place}: key"), wordings=_plain(names), source=source))
+        source = trimmed(fields["source"], where=f"{place}: source")
+        terms.append(Term(key=trimmed(fields["key"], where=f"{place}: key"), wordings=_plain(names), source=source))
     return _distinct(terms, where=where)
 
 
 @cache
 def _objects(path: Path) -> tuple[Term, ...]:
-    return _named(record(read_yaml(path), ("objects",), where=str(path))["objects"], where=f"{path}: objects")
+    return _named(json_object(read_yaml(path), ("objects",), where=str(path))["objects"], where=f"{path}: objects")
 
 
 def _regions_of(value: Any, folder: Path, *, where: str) -> tuple[Term, ...]:
     """The regions that a modality lists itself, or the sites of the skin."""
     if value == SKIN_SITES:
         path = folder / f"{SKIN_SITES}.yaml"
-        return _regions(record(read_yaml(path), ("sites",), where=str(path))["sites"], where=f"{path}: sites")
+        return _regions(json_object(read_yaml(path), ("sites",), where=str(path))["sites"], where=f"{path}: sites")
     return _regions(value, where=where)
 
 
@@ -121,13 +122,13 @@ def _regions(value: Any, *, where: str) -> tuple[Term, ...]:
     terms = []
     for number, item in enumerate(listed(value, where=where)):
         place = f"{where}: item {number}"
-        fields = record(item, ("key", "anchors", "names", "related", "source"), where=place)
+        fields = json_object(item, ("key", "anchors", "names", "related", "source"), where=place)
         terms.append(
             Term(
-                key=filled(fields["key"], where=f"{place}: key"),
+                key=trimmed(fields["key"], where=f"{place}: key"),
                 wordings=_plain(_wordings(fields["names"], where=f"{place}: names")),
-                source=filled(fields["source"], where=f"{place}: source"),
-                is_anchor=flag(fields["anchors"], where=f"{place}: anchors"),
+                source=trimmed(fields["source"], where=f"{place}: source"),
+                is_anchor=typed(fields["anchors"], bool, where=f"{place}: anchors"),
                 related=frozenset(texts(fields["related"], where=f"{place}: related")),
             )
         )
@@ -141,7 +142,7 @@ def _findings(fields: Mapping[str, Any], *, where: str) -> tuple[Term, ...]:
     for group in ("findings", "further_findings"):
         for number, item in enumerate(listed(fields[group], where=f"{where}: {group}")):
             place = f"{where}: {group}: item {number}"
-            entry = record(item, _FINDING_KEYS, where=place)
+            entry = json_object(item, _FINDING_KEYS, where=place)
             term = _finding(entry, is_anchor=group == "findings", where=place)
             parents[term.key] = frozenset(texts(entry["parents"], where=f"{place}: parents"))
             terms.append(term)
@@ -155,18 +156,18 @@ def _finding(entry: Mapping[str, Any], *, is_anchor: bool, where: str) -> Term:
         _wordings(entry[register], where=f"{where}: {register}") for register in ("names", "ontology", "lay")
     )
     return Term(
-        key=filled(entry["key"], where=f"{where}: key"),
+        key=trimmed(entry["key"], where=f"{where}: key"),
         wordings={
             PhrasingStyle.TEMPLATE: names,
             PhrasingStyle.REPORT: names,
             PhrasingStyle.ONTOLOGY: ontology,
             PhrasingStyle.PARAPHRASE: lay,
         },
-        source=filled(entry["source"], where=f"{where}: source"),
+        source=trimmed(entry["source"], where=f"{where}: source"),
         is_anchor=is_anchor,
         related=frozenset(texts(entry["excludes"], where=f"{where}: excludes")),
         lists=frozenset(texts(entry["lists"], where=f"{where}: lists")),
-        is_incidental=flag(entry["incidental"], where=f"{where}: incidental"),
+        is_incidental=typed(entry["incidental"], bool, where=f"{where}: incidental"),
     )
 
 
@@ -202,10 +203,10 @@ def _distinct(terms: Sequence[Term], *, where: str) -> tuple[Term, ...]:
 @cache
 def _frames(path: Path) -> tuple[Frames, ...]:
     found = []
-    value = record(read_yaml(path), ("templates",), where=str(path))["templates"]
+    value = json_object(read_yaml(path), ("templates",), where=str(path))["templates"]
     for number, item in enumerate(listed(value, where=f"{path}: templates")):
         place = f"{path}: templates: item {number}"
-        fields = record(item, ("level", "style", "source", "frames"), where=place)
+        fields = json_object(item, ("level", "style", "source", "frames"), where=place)
         level = member(Level, fields["level"], where=f"{place}: level")
         frames = texts(fields["frames"], where=f"{place}: frames")
         needed = frozenset({"clause"}) if level is Level.L5 else _NAMED
@@ -216,7 +217,7 @@ def _frames(path: Path) -> tuple[Frames, ...]:
                 level=level,
                 style=member(PhrasingStyle, fields["style"], where=f"{place}: style"),
                 frames=frames,
-                source=filled(fields["source"], where=f"{place}: source"),
+                source=trimmed(fields["source"], where=f"{place}: source"),
             )
         )
     return tuple(found)
@@ -234,7 +235,7 @@ def _check_slots(text: str, *, needed: frozenset[str], allowed: frozenset[str], 
 @cache
 def _clauses(path: Path) -> tuple[tuple[Clause, ...], tuple[Clause, ...], tuple[Clause, ...]]:
     """The clauses that assert, those that state normality, and those that negate."""
-    value = record(read_yaml(path), ("assertions", "normality", "constructions"), where=str(path))
+    value = json_object(read_yaml(path), ("assertions", "normality", "constructions"), where=str(path))
     assertions, normality = (
         tuple(
             _clause(item, needed=needed, where=f"{path}: {group}: item {number}")
@@ -250,14 +251,14 @@ def _clauses(path: Path) -> tuple[tuple[Clause, ...], tuple[Clause, ...], tuple[
 
 
 def _clause(item: Any, *, needed: frozenset[str], where: str) -> Clause:
-    fields = record(item, ("text", "source"), where=where)
-    text = filled(fields["text"], where=f"{where}: text")
+    fields = json_object(item, ("text", "source"), where=where)
+    text = trimmed(fields["text"], where=f"{where}: text")
     _check_slots(text, needed=needed, allowed=_VERBS | {"evidence"} if needed else needed, where=where)
-    return Clause(text=text, source=filled(fields["source"], where=f"{where}: source"))
+    return Clause(text=text, source=trimmed(fields["source"], where=f"{where}: source"))
 
 
 def _construction(item: Any, *, where: str) -> Clause:
-    fields = record(item, ("subtype", "main", "text", "source"), where=where)
+    fields = json_object(item, ("subtype", "main", "text", "source"), where=where)
     clause = _clause({"text": fields["text"], "source": fields["source"]}, needed=_NAMED, where=where)
     subtype = member(NegationSubtype, fields["subtype"], where=f"{where}: subtype")
-    return replace(clause, subtype=subtype, is_main=flag(fields["main"], where=f"{where}: main"))
+    return replace(clause, subtype=subtype, is_main=typed(fields["main"], bool, where=f"{where}: main"))

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from evaluation.errors import SuiteInvalid
-from evaluation.manifest import read_manifest, suite_kind, write_manifest
-from evaluation.probe_manifest import probe_spec_sha256, probe_suite_sha256
+from evaluation.manifest import read_manifest, spec_sha256, suite_kind, write_manifest
+from evaluation.probe_manifest import probe_suite_sha256
 from evaluation.probe_types import Anchor, Probe, ProbeSet
 from evaluation.suites.medtec.suite import derive_tasks, read_probe_suite, selected, write_probe_suite
 from evaluation.vocabulary import AnchorSelection, Level, Modality, NegationSubtype, PhrasingStyle, SuiteKind
@@ -120,7 +120,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     assert suite.tasks[0].title == "Chest radiograph, domain (synthetic)"
     # Four styles at L4 and L5, four subtypes beside the mixed one, the reversed row, and L1 to L3.
     assert len(suite.tasks) == 3 + 4 + 4 + 4 + 1
-    assert len({probe_spec_sha256(task) for task in suite.tasks}) == len(suite.tasks)
+    assert len({spec_sha256(task) for task in suite.tasks}) == len(suite.tasks)
     assert probe_suite_sha256(suite) != probe_suite_sha256(dataclasses.replace(suite, version="2"))
 
 
@@ -188,7 +188,7 @@ def test_a_kind_that_nobody_knows_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SuiteInvalid, match="kind: 'listening' is none of retrieval, probing"):
         suite_kind(manifest(tmp_path, {"kind": "listening"}, {}))
     (tmp_path / "suite.json").write_text("[]", encoding="utf-8")
-    with pytest.raises(SuiteInvalid, match="a JSON object is expected, not list"):
+    with pytest.raises(SuiteInvalid, match="an object is expected, not list"):
         suite_kind(tmp_path)
 
 
