@@ -8,6 +8,7 @@ from evaluation.suites.medheb.aggregation import OVERALL, aggregate
 from evaluation.suites.medheb.reader import read_suite
 from leaderboard.models import Run
 from leaderboard.models.vocabulary import TaskRunState
+from leaderboard.selectors.published import MAIN_METRIC
 from leaderboard.services.results import Aggregate, ScoreValue, TaskOutcome
 from workers.catalogue import suite_folder
 
@@ -22,6 +23,7 @@ def outcome_from_message(message: dict[str, Any]) -> tuple[str, TaskOutcome]:
     result = task_result_from_json(document)
     outcome = TaskOutcome(
         scores=tuple(ScoreValue(metric.name, metric.value, metric.lower, metric.upper) for metric in result.metrics),
+        main_metric=MAIN_METRIC,
         chance=result.chance,
         n_queries=len(result.outcomes),
         hit_at_1_optimistic=result.hit_at_1_optimistic,
