@@ -153,7 +153,7 @@ def board_of(runs: Mapping[str, str], **tables: Any) -> ProbeBoard:
             ProtocolAgreement("chest_radiograph", True, "retrieval", "zero_shot", 1 / 3, -0.33, 1.0, 3),
             ProtocolAgreement("chest_radiograph", True, "retrieval", "probing", -1.0, -1.0, -0.33, 3),
         ),
-        "checks": (ProbeCheck("fundus", "L4", "template", None, 24, 4, 6, 8, 0.2, 2.0, 1.5, 11, 62, 0),),
+        "checks": (ProbeCheck("fundus", "L4", "template", None, "all", 24, 4, 6, 8, 0.2, 2.0, 1.5, 11, 62, 44, 0),),
         "blind_baselines": (
             BlindBaseline(first_run, "fundus.L4", "fundus", "L4", "blank", -0.021, -0.03, 0.12),
         ),

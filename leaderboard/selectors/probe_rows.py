@@ -224,6 +224,7 @@ class ProbeCheck:
     level: str
     style: str
     subtype: str | None
+    selection: str
     n_probes: int
     n_positives: int
     n_negatives_min: int
@@ -233,6 +234,7 @@ class ProbeCheck:
     characters_difference: float
     longest_words: int
     longest_characters: int
+    tokens_at_most: int
     n_on_both_sides: int
 
 

@@ -44,6 +44,33 @@ def existing_run(*, report: PreflightReport, suite: Suite) -> Existing | None:
     return Existing(run) if run else None
 
 
+def submissions_create(
+    *,
+    submitter: User,
+    report: PreflightReport,
+    suites: Sequence[Suite],
+    declared_training_data: Sequence[str] = (),
+) -> list[Submission]:
+    """Queue the evaluation of a revision on several suites, those left out that have been run on it already.
+
+    Either all of them are queued or none.
+
+    Raises:
+        DuplicateSubmission: this revision was or is being evaluated on every one of the suites.
+        SubmissionsPaused, PreflightFailed, SuiteMissing: as `submission_create` says.
+    """
+    wanted = [suite for suite in suites if existing_run(report=report, suite=suite) is None]
+    if not wanted:
+        raise DuplicateSubmission("This revision was or is being evaluated on every chosen suite.")
+    with transaction.atomic():
+        return [
+            submission_create(
+                submitter=submitter, report=report, suite=suite, declared_training_data=declared_training_data
+            )
+            for suite in wanted
+        ]
+
+
 def submission_create(
     *,
     submitter: User,

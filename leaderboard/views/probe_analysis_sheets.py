@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from leaderboard.models.vocabulary import Level, Modality, NegationSubtype, PhrasingStyle
+from leaderboard.models.vocabulary import AnchorSelection, Level, Modality, NegationSubtype, PhrasingStyle
 from leaderboard.selectors.probe_boards import ProbeContent
 from leaderboard.selectors.probe_rows import (
     BlindBaseline,
@@ -269,23 +269,31 @@ def check_sheet(rows: Sequence[ProbeCheck]) -> Sheet:
     columns = (
         Column("modality", "Modality", "What kind of image", ("modality",), is_row_head=True, is_text=True),
         LEVEL,
-        Column("set", "Texts", "Style, and kind of negation", ("style", "subtype"), "left", is_text=True),
+        Column(
+            "set",
+            "Texts",
+            "Style, kind of negation, and anchors",
+            ("style", "subtype", "anchors"),
+            "left",
+            is_text=True,
+        ),
         Column("probes", "Probes", "Concepts times template variants", ("probes",)),
         Column("sides", "Right / wrong", "Descriptions of a probe", ("right", "wrong_fewest", "wrong_most")),
         Column(
             "length",
             "Words more",
-            "Mean number of words of the wrong descriptions minus that of the right ones; in brackets the greatest",
+            "Mean number of words of the right descriptions minus that of the wrong ones; in brackets the greatest",
             ("words_difference", "words_difference_greatest", "characters_difference"),
         ),
         Column("longest", "Longest", "Words of the longest text", ("longest_words", "longest_characters")),
+        Column("tokens", "Tokens at most", "A bound on the tokens of any text", ("tokens_at_most",)),
         Column("both", "On both sides", "Texts that are right and wrong in one probe: must be 0", ("on_both_sides",)),
     )
     found = [
         (
             Cell(Modality(row.modality).label, row.modality, (row.modality,), is_row_head=True),
             text_cell(level_title(row.level)),
-            Cell(_set_words(row.style, row.subtype), row.style, (row.style, row.subtype), style="left"),
+            Cell(_set_words(row), row.style, (row.style, row.subtype, row.selection), style="left"),
             _count(row.n_probes),
             Cell(
                 f"{row.n_positives} / {figures.rank_interval(row.n_negatives_min, row.n_negatives_max)}",
@@ -301,6 +309,7 @@ def check_sheet(rows: Sequence[ProbeCheck]) -> Sheet:
                 ),
             ),
             Cell(str(row.longest_words), row.longest_words, (row.longest_words, row.longest_characters)),
+            _count(row.tokens_at_most),
             _count(row.n_on_both_sides),
         )
         for row in rows
@@ -360,9 +369,13 @@ def _place_cells(modality: str, dataset: str, level: str) -> tuple[Cell, Cell]:
     return place, Cell(level_title(level), level, (level,), style="left", title=Level(level).label)
 
 
-def _set_words(style: str, subtype: str | None) -> str:
-    words = PhrasingStyle(style).label
-    return f"{words}, {NegationSubtype(subtype).label.lower()}" if subtype else words
+def _set_words(row: ProbeCheck) -> str:
+    words = [PhrasingStyle(row.style).label]
+    if row.subtype:
+        words.append(NegationSubtype(row.subtype).label.lower())
+    if row.selection == AnchorSelection.NO_FINDING:
+        words.append("images without a finding")
+    return ", ".join(words)
 
 
 def _number(value: float | None, *, words: str = "", style: str = "") -> Cell:

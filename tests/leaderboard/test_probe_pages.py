@@ -175,7 +175,7 @@ def test_questions_sample_size_and_checks(client, document) -> None:
     assert samples[1][3:] == ["100", "-0.201|collapse, certain", "0.080"]
     blind, texts = tables(get(client, "/boards/medtec/analysis/checks/"))
     assert blind[1][3:] == ["blank image", "-0.021", "-0.030", "+0.12"]
-    assert texts[1][3:] == ["24", "4 / 6–8", "+0.2 (2)", "11", "0"]
+    assert texts[1][3:] == ["24", "4 / 6–8", "+0.2 (2)", "11", "44", "0"]
 
 
 def test_protocols_stand_side_by_side_with_a_line_a_model(client, document) -> None:

@@ -101,7 +101,7 @@ def test_all_problems_come_together_each_at_its_field(submitter_client: Client, 
 def test_a_form_that_names_no_repository_does_not_ask_the_hub(submitter_client: Client) -> None:
     errors = submitter_client.post(SUBMIT, {"repo_id": "", "action": "check"}).context["form"].errors
     assert errors["repo_id"] == ["Name the model's repository: owner/name."]
-    assert errors["suite"] == ["Choose the suite to run."]
+    assert errors["suite"] == ["Choose at least one suite to run."]
 
 
 def test_two_revisions_are_one_too_many(submitter_client: Client, suite: Suite) -> None:
