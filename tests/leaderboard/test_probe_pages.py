@@ -9,12 +9,16 @@ import pytest
 
 from evaluation.metrics import discrimination
 from evaluation.suites.medtec import board_rows
+from evaluation.suites.medtec.analyses import subgroups
+from evaluation.suites.medtec.reported import reported_figures as library_reported
 from leaderboard.models import Run, Suite
 from leaderboard.models.vocabulary import Level
 from leaderboard.selectors import probe_rows
+from leaderboard.views import methods
 from leaderboard.views.figures import signed
 from leaderboard.views.probe_pages import ANALYSIS_TITLES
 from leaderboard.views.probe_words import BOUNDARY
+from tests.factories import make_published_run, make_suite
 from tests.leaderboard import pages
 from tests.leaderboard.pages import blocked_by_policy, wrongly_nested
 from tests.probe_documents import NAMES, SCORES, make_probing_suite, publish, store_board
@@ -185,6 +189,111 @@ def test_protocols_stand_side_by_side_with_a_line_a_model(client, document) -> N
     assert html.count("<polyline ") == 3
     assert "Retrieval: 1 reader, 2 specialist, 3 firm" in html
     assert "Retrieval and MedTEC finding level put 3 pairs of models in opposite order" in html
+
+
+def test_a_models_page_shows_its_levels_styles_negation_groups_and_questions(client, document) -> None:
+    html = get(client, "/models/lab/reader/")
+    assert blocked_by_policy(html) == wrongly_nested(html) == []
+    found = tables(html)
+    levels, negation, styles, groups, gaps, questions, samples, *_ = found
+    assert [row[0].partition("|")[0] for row in levels[1:]] == ["Chest radiograph", "Fundus"]
+    assert [text.partition("|")[0] for text in levels[1][2:7]] == [
+        signed(ds) for ds in SCORES["lab/reader"]["chest_radiograph"]
+    ]
+    assert levels[2][1] == "L4 Finding"
+    assert negation[1][1:3] == ["-0.010|collapse", "+0.011|near chance"]
+    assert styles[1] == ["Chest radiograph|L4 Finding · made_up", "+0.120|discriminates", "+0.099|discriminates", "40"]
+    assert groups[1][1:] == ["L4 Finding", "Sex", "female", "-0.210|collapse, certain", "17", "17"]
+    assert gaps[1][4] == "-0.030|-0.080 to +0.020"
+    assert questions[1][1] == "50.0|±3.0"
+    assert samples[1][2] == "100"
+    assert "L5: L5 Negation" not in html
+    assert "L5 Negation: -0.010, collapse" in html, "the polygons are told in words"
+    assert "tells descriptions apart in 6 of 10 cells" in html
+    assert "python -m evaluation run --model model --suite medtec-test" in html
+
+
+def test_a_models_tables_can_be_downloaded(client, document) -> None:
+    address = "/models/lab/reader/?format=json"
+    rows = json.loads(client.get(address).content)
+    assert [row["modality"] for row in rows] == ["chest_radiograph", "fundus"]
+    assert rows[0]["L4_ds"] == 0.12
+    assert json.loads(client.get(f"{address}&table=groups").content)[0]["images"] == 17
+    assert client.get(f"{address}&table=nosuch").status_code == 400
+
+
+def test_a_model_that_the_statistics_do_not_cover_yet_says_so(client, suite, runs) -> None:
+    assert "Scores are being computed." in get(client, "/models/lab/reader/")
+
+
+def test_a_models_page_shows_retrieval_first_and_links_to_both(client, document, runs) -> None:
+    retrieval = make_suite("medheb-real")
+    make_published_run(revision=runs["lab/reader"].revision, suite=retrieval)
+    html = get(client, "/models/lab/reader/")
+    assert "Hit@1" in html
+    assert "suite=medtec-test" in html
+    assert "Level by level" in get(client, "/models/lab/reader/?suite=medtec-test")
+
+
+def test_a_cells_page_ranks_the_models_and_shows_what_was_left_out(client, suite, document) -> None:
+    suite.tasks.filter(name="fundus.L4").update(
+        data_facts={"rows that were left out": {"several findings": 12}},
+        example_probes=[
+            {"concept": "glaucoma", "positives": ["a fundus with glaucoma"], "negatives": ["a <b>"], "source": "ours"}
+        ],
+    )
+    html = get(client, "/tasks/medtec-test/fundus.L4/")
+    assert blocked_by_policy(html) == wrongly_nested(html) == []
+    (table,) = tables(html)
+    assert {row[1].partition("|")[0] for row in table[1:]} == {"firm", "reader", "specialist"}
+    row = next(row for row in table if row[1].startswith("reader"))
+    assert row[2:] == ["-0.200|collapse, certain", "25.0", "40.0", "-0.180", "-1.00", "40", "38"]
+    assert "several findings 12" in html
+    assert "<li>a fundus with glaucoma</li>" in html
+    assert "<li>a &lt;b&gt;</li>" in html
+    lines = list(csv.DictReader(io.StringIO(get(client, "/tasks/medtec-test/fundus.L4/?format=csv"))))
+    assert {line["ds_size_matched"] for line in lines} == {"-0.18", "0.22"}
+
+
+def test_a_question_tasks_page_shows_the_main_metric(client, suite, document, runs) -> None:
+    for number, run in enumerate(runs.values()):
+        task_run = run.task_runs.get(task__kind="closed_questions")
+        task_run.scores.create(metric="balanced_accuracy", value=0.5 + number / 50, is_main=True)
+    (table,) = tables(get(client, "/tasks/medtec-test/vqa_rad.closed_questions/"))
+    assert table[0][1] == "Balanced accuracy"
+    assert [row[1] for row in table[1:]] == ["54.0", "52.0", "50.0"]
+
+
+def test_the_list_of_tasks_has_kinds_modalities_and_levels(client, suite, document, runs) -> None:
+    runs["lab/firm"].task_runs.get(task__name="fundus.L4").scores.create(metric="ds", value=0.2, is_main=True)
+    (table,) = tables(get(client, "/tasks/?modality=fundus&level=L4"))
+    assert len(table) == 2
+    assert table[1][2:5] == ["Probes of one level", "Fundus", "L4 Finding"]
+    assert table[1][10] == "–", "a Discrimination Score is no hit rate"
+    assert table[1][12] == "+0.200"
+
+
+def test_a_run_shows_scores_with_their_sign(client, suite, runs) -> None:
+    run = runs["lab/firm"]
+    run.task_runs.get(task__name="fundus.L4").scores.create(
+        metric="ds", value=-0.2, lower=-0.3, upper=-0.1, is_main=True
+    )
+    html = get(client, f"/runs/{run.pk}/")
+    (table,) = [table for table in tables(html) if table[0][0] == "Task"]
+    row = next(row for row in table if row[0].startswith("fundus L4"))
+    assert row[0] == "fundus L4|Probes of one level, Fundus, Finding"
+    assert row[1:3] == ["-0.200", "-0.300–-0.100"]
+    assert "Hit@1" not in html
+
+
+def test_the_methods_page_explains_probing_and_quotes_the_paper_apart(client, db) -> None:
+    html = get(client, "/methods/")
+    assert methods.AGE_CUTS == subgroups.AGE_CUTS
+    assert "p / (p + n)" in html
+    (table,) = [table for table in tables(html) if any("BioViL on OpenI" in row for row in table)]
+    assert len(table) - 1 == len(library_reported().figures)
+    assert ["hedged negation", "model and modality cells that certainly collapse, of all", "38 / 46 cells"] in table
+    assert "reported by the authors, not measured here" in html
 
 
 def test_statistics_that_are_old_or_missing_say_so(client, suite, runs) -> None:

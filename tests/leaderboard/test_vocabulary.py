@@ -22,6 +22,7 @@ from tests.evaluation.suite_folders import task_spec
         (board.AggregateScope, library.AggregateScope),
         (board.PoolScope, library.PoolScope),
         (board.ErrorKind, errors.ErrorKind),
+        (board.SuiteKind, library.SuiteKind),
         (board.Modality, library.Modality),
         (board.Level, library.Level),
         (board.PhrasingStyle, library.PhrasingStyle),
