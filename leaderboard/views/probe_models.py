@@ -23,6 +23,7 @@ from leaderboard.views.probe_analysis_sheets import (
 )
 from leaderboard.views.probe_board_sheets import place_address
 from leaderboard.views.probe_cells import SCORE_PARTS, axis_end, ceiling_cell, cell_of, nothing, score_headers
+from leaderboard.views.probe_pages import SECTION
 from leaderboard.views.probe_words import STYLE_EXPLANATIONS, SUBTYPE_EXPLANATIONS, level_title
 from leaderboard.views.sheets import Cell, Column, Group, Sheet
 from leaderboard.views.tables import download, table
@@ -42,6 +43,7 @@ def probing_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     if file := download(request, [one.table for one in shown], stem=stem):
         return file
     context |= {
+        "section": SECTION,
         "statistics": statistics if content else None,
         "n_waiting": int(content is None),
         "sentence": _sentence(content, own, suite.title) if content else f"On {suite.title} {suite.version}.",
