@@ -23,6 +23,8 @@ from workers.demo_hub import build_demo_hub
 
 DEMO_SUITE = "medheb-demo"
 DEMO_MODELS = ("demo/lite-dual", "demo/clip-tiny", "demo/minilm", "demo/chance")
+TEXT_MODELS = ("demo/minilm",)
+"""Read no images, so that a probing suite has nothing to ask them."""
 DEMO_SUBMITTER = "demo"
 
 _HUB_ATTEMPTS = 100
@@ -65,7 +67,7 @@ def submit_demo_models() -> None:
         if not report.passed:
             logger.warning("%s is not submitted: %s", repo_id, report.problems)
             continue
-        for suite in suites:
+        for suite in suites[:1] if repo_id in TEXT_MODELS else suites:
             try:
                 submission_create(submitter=submitter, report=report, suite=suite)
             except DuplicateSubmission as error:

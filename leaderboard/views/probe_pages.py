@@ -68,6 +68,8 @@ def probe_page(request: HttpRequest) -> ProbePage | None:
 def page_context(page: ProbePage, request: HttpRequest) -> dict[str, Any]:
     """What every template of these pages needs."""
     slug = page.suite.slug
+    # A suite need not have the modality of this page; every suite has the other pages.
+    path = reverse("probe-board") if "key" in request.resolver_match.kwargs else request.path
     return {
         "section": SECTION,
         "suite": page.suite,
@@ -75,7 +77,7 @@ def page_context(page: ProbePage, request: HttpRequest) -> dict[str, Any]:
         "n_models": len(page.models),
         "n_waiting": page.n_waiting,
         "suite_tabs": [
-            Tab(f"{suite.title} {suite.version}", f"{request.path}?suite={suite.slug}", suite.pk == page.suite.pk)
+            Tab(f"{suite.title} {suite.version}", f"{path}?suite={suite.slug}", suite.pk == page.suite.pk)
             for suite in page.suites
         ],
         "modality_tabs": _modality_tabs(page, request.path),

@@ -18,7 +18,7 @@ from leaderboard.views import methods
 from leaderboard.views.figures import signed
 from leaderboard.views.probe_pages import ANALYSIS_TITLES
 from leaderboard.views.probe_words import BOUNDARY
-from tests.factories import make_published_run, make_suite
+from tests.factories import make_cell, make_published_run, make_suite
 from tests.leaderboard import pages
 from tests.leaderboard.pages import blocked_by_policy, wrongly_nested
 from tests.probe_documents import NAMES, SCORES, make_probing_suite, publish, store_board
@@ -337,6 +337,13 @@ def test_pages_cost_few_queries(client, document, django_assert_max_num_queries)
         get(client, address)
         with django_assert_max_num_queries(6):
             client.get(address)
+
+
+def test_the_page_of_a_modality_leads_to_other_suites_that_lack_it(client, document) -> None:
+    make_cell(Suite.objects.create(slug="other", version="1", title="Other", kind="probing", synthetic=False))
+    html = get(client, "/boards/medtec/modality/fundus/?suite=medtec-test")
+    assert 'href="/boards/medtec/?suite=other"' in html
+    assert 'href="/boards/medtec/level/L4/?suite=other"' in get(client, "/boards/medtec/level/L4/?suite=medtec-test")
 
 
 def test_probing_suites_stay_off_the_retrieval_boards(client, document) -> None:
