@@ -87,7 +87,7 @@ def _found(spec: ProbeTaskSpec, files: _Files) -> _Measure:
         case ProbeTaskKind.CLOSED_QUESTIONS:
             questions = read_questions(files.folder / spec.data_path)
             counts = {
-                "questions by rule": questions.counts_by_rule(),
+                "questions by rule": _worded(questions.counts_by_rule()),
                 "left out": {
                     "without a rule": len(questions.without_rule),
                     "repeated": questions.repeats,
@@ -109,17 +109,26 @@ def _cell(spec: ProbeTaskSpec, anchor_set: AnchorSet) -> _Measure:
     ]
     concepts = Counter(anchor.concept(probes.level) for anchor in anchors)
     facts = {
-        LEFT_OUT: dict(anchor_set.dropped),
-        LABELS: dict(sorted(Counter(anchor.label for anchor in anchors).items())),
+        LEFT_OUT: _worded(anchor_set.dropped),
+        LABELS: _worded(Counter(anchor.label for anchor in anchors)),
     }
     return _Measure(len(anchors), facts, _examples(probes, max(concepts, key=lambda name: (concepts[name], name))))
+
+
+def _worded(counts: Mapping[str, int]) -> dict[str, int]:
+    return {_words(name): count for name, count in sorted(counts.items())}
+
+
+def _words(name: str) -> str:
+    """A key of the data as words."""
+    return name.replace("_", " ")
 
 
 def _examples(probes: ProbeSet, concept: str) -> tuple[Mapping[str, Any], ...]:
     """The texts of one concept, a template variant after the other."""
     return tuple(
         {
-            "concept": probe.concept,
+            "concept": _words(probe.concept),
             "positives": list(probe.positives),
             "negatives": list(probe.negatives),
             "source": probe.source,

@@ -1,7 +1,7 @@
 """Reads the statistics of probing suites."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -114,6 +114,15 @@ class ProbeContent:
             if cell.model == model
             and (place is None or (cell.modality, cell.dataset) == (place.modality, place.dataset))
         )
+
+    def in_place(self, place: Place) -> "ProbeContent":
+        """The same with one place's groups of people and sample sizes alone."""
+
+        def here(rows: tuple[Any, ...]) -> tuple[Any, ...]:
+            return tuple(row for row in rows if (row.modality, row.dataset) == (place.modality, place.dataset))
+
+        names = ("subgroups", "subgroup_gaps", "missing_attributes", "sample_size")
+        return replace(self, **{name: here(getattr(self, name)) for name in names})
 
     def ceiling(self, *, model: str, place: Place) -> Ceiling | None:
         """Where a model stops in one place; None where it has no cell there."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -9,6 +10,7 @@ from django.shortcuts import render
 from leaderboard.models.vocabulary import Modality
 from leaderboard.selectors.probe_boards import ProbeContent
 from leaderboard.views import figures
+from leaderboard.views.boards import Tab
 from leaderboard.views.charts import SlopeChart, crossings, slope_chart
 from leaderboard.views.probe_analysis_sheets import (
     Models,
@@ -23,10 +25,11 @@ from leaderboard.views.probe_analysis_sheets import (
     style_sheet,
     subgroup_sheet,
 )
+from leaderboard.views.probe_board_sheets import place_key
 from leaderboard.views.probe_cells import distinct_names
 from leaderboard.views.probe_pages import ANALYSIS_TITLES, page_context, probe_page
 from leaderboard.views.probe_words import BOUNDARY, PROTOCOLS
-from leaderboard.views.sheets import Sheet
+from leaderboard.views.sheets import Sheet, address_with
 from leaderboard.views.tables import Table, download, table
 
 
@@ -53,17 +56,46 @@ def page(request: HttpRequest, name: str) -> HttpResponse:
     found = probe_page(request)
     if found is None or name not in PARTS:
         raise Http404("There is no such analysis.")
-    parts = PARTS[name](found.content, found.models) if found.content else []
+    content, place_tabs = _narrowed(found.content, name, request)
+    parts = PARTS[name](content, found.models) if content else []
     shown = [ShownPart(part, table(part.key, part.sheet, request=request)) for part in parts if part.sheet.n_rows]
     if file := download(request, [one.table for one in shown], stem=found.file_stem):
         return file
     context = page_context(found, request) | {
         "heading": ANALYSIS_TITLES[name],
         "lead": LEADS[name],
+        "place_tabs": place_tabs,
         "parts": shown,
     }
     return render(request, "probing/analysis.html", context)
 
+
+def _narrowed(content: ProbeContent | None, name: str, request: HttpRequest) -> tuple[ProbeContent | None, list[Tab]]:
+    """What the page is about, with the tabs to choose it: long tables are shown for one place at a time.
+
+    Raises:
+        Http404: the address chooses a place that the analysis does not have.
+    """
+    if content is None or name not in BY_PLACE:
+        return content, []
+    measured = {(row.modality, row.dataset) for row in BY_PLACE[name](content)}
+    places = [place for place in content.places if (place.modality, place.dataset) in measured]
+    wanted = request.GET.get("of", "")
+    chosen = next((place for place in places if wanted in {"", place_key(place)}), None)
+    if chosen is None and (wanted or places):
+        raise Http404("This analysis has no such modality.")
+    tabs = [
+        Tab(place.title, address_with(request.GET, of=place_key(place), table=""), is_current=place == chosen)
+        for place in places
+    ]
+    return content.in_place(chosen) if chosen else content, tabs
+
+
+BY_PLACE: dict[str, Callable[[ProbeContent], tuple[Any, ...]]] = {
+    "subgroups": lambda content: content.subgroups,
+    "sample-size": lambda content: content.sample_size,
+}
+"""Analyses of which one place is shown at a time, and the rows that say which places there are."""
 
 LEADS = {
     "phrasing": "The same images and the same competing findings, in other words: captions, report sentences, ontology"

@@ -17,7 +17,7 @@ from leaderboard.selectors.probe_rows import (
 )
 from leaderboard.selectors.published import PublishedModel
 from leaderboard.views import figures
-from leaderboard.views.probe_cells import MODEL_COLUMN, model_cell, score_cell, score_headers
+from leaderboard.views.probe_cells import MODEL_COLUMN, axis_end, model_cell, score_cell, score_headers
 from leaderboard.views.probe_words import ATTRIBUTES, IMAGES, PROTOCOLS, SUBTYPE_EXPLANATIONS, level_title
 from leaderboard.views.sheets import Cell, Column, Group, Sheet, text_cell
 
@@ -27,7 +27,6 @@ MODALITY = Column("modality", "Modality", "What kind of image", ("modality", "da
 LEVEL = Column("level", "Level", "How specific the distinction is", ("level",), "left", is_text=True)
 IMAGES_COLUMN = Column("images", "Images", "Number of anchor images", ("images",))
 DS = Column("ds", "DS", "Mean Discrimination Score with its 95% interval; the tick is zero", score_headers("all"))
-SCORE_AXIS = 1.0
 
 
 def style_sheet(rows: Sequence[StyleSpread], models: Models) -> Sheet:
@@ -119,13 +118,14 @@ def subgroup_sheet(rows: Sequence[Subgroup], models: Models) -> Sheet:
         IMAGES_COLUMN,
         Column("clusters", "Patients or lesions", "What the interval resamples", ("patients_or_lesions",)),
     )
+    top = axis_end(rows)
     found = [
         (
             model_cell(models[row.model]),
             *_place_cells(row.modality, row.dataset, row.level),
             text_cell(ATTRIBUTES[row.attribute]),
-            text_cell(row.group),
-            score_cell(row.ds, row.lower, row.upper, cell_class=row.cell_class, top=SCORE_AXIS),
+            text_cell(spaced(row.group)),
+            score_cell(row.ds, row.lower, row.upper, cell_class=row.cell_class, top=top),
             _count(row.n_anchors),
             _count(row.n_clusters),
         )
@@ -151,7 +151,12 @@ def gap_sheet(rows: Sequence[SubgroupGap], models: Models) -> Sheet:
             model_cell(models[row.model]),
             *_place_cells(row.modality, row.dataset, row.level),
             text_cell(ATTRIBUTES[row.attribute]),
-            Cell(f"{row.group} − {row.other}", f"{row.group} {row.other}", (row.group, row.other), style="left"),
+            Cell(
+                f"{spaced(row.group)} − {spaced(row.other)}",
+                f"{row.group} {row.other}",
+                (row.group, row.other),
+                style="left",
+            ),
             Cell(
                 figures.signed(row.gap),
                 row.gap,
@@ -224,12 +229,13 @@ def sample_sheet(rows: Sequence[SampleSize], models: Models) -> Sheet:
         DS,
         Column("width", "Width", "Length of the interval", ("interval_width",)),
     )
+    top = axis_end(rows)
     found = [
         (
             model_cell(models[row.model]),
             *_place_cells(row.modality, row.dataset, row.level),
             _count(row.n),
-            score_cell(row.ds, row.lower, row.upper, cell_class=row.cell_class, top=SCORE_AXIS),
+            score_cell(row.ds, row.lower, row.upper, cell_class=row.cell_class, top=top),
             _number(row.width, words=figures.NOTHING if row.width is None else f"{row.width:.3f}"),
         )
         for row in rows
@@ -357,6 +363,11 @@ def missing_sentence(content: ProbeContent) -> str:
         if row.n_missing
     ]
     return "; ".join(parts)
+
+
+def spaced(name: str) -> str:
+    """A name of the data as words."""
+    return name.replace("_", " ")
 
 
 def _sheet(caption: str, columns: tuple[Column, ...], rows: Sequence[tuple[Cell, ...]]) -> Sheet:

@@ -133,7 +133,7 @@ def _count_cell(content: ProbeContent, places: Sequence[Place], model: Published
     if not cells:
         return nothing(len(COUNT_HEADERS))
     passed = sum(cell.cell_class == CellClass.DISCRIMINATES for cell in cells)
-    return Cell(f"{passed} of {len(cells)}", passed / len(cells), (passed, len(cells)), style="score")
+    return Cell(f"{passed} of {len(cells)}", passed, (passed, len(cells)), style="score")
 
 
 def _by_column(content: ProbeContent, model: PublishedModel, place: Place) -> dict[str, ProbeCell]:

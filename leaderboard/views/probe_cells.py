@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from leaderboard.models.vocabulary import CellClass, Level
-from leaderboard.selectors.probe_rows import Ceiling, ProbeCell
+from leaderboard.selectors.probe_rows import Ceiling, ProbeCell, SampleSize, Subgroup
 from leaderboard.selectors.published import PublishedModel
 from leaderboard.views import figures
 from leaderboard.views.board_sheet import model_address, model_line
@@ -107,7 +107,7 @@ def signed_whisker(lower: float | None, upper: float | None, *, top: float) -> W
     return Whisker(start=round(min(start, 100 - width), 2), width=round(width, 2), chance=50)
 
 
-def axis_end(cells: Iterable[ProbeCell]) -> float:
-    """Where the axis of all cells of a page ends: the next full tenth that holds every interval."""
+def axis_end(cells: Iterable[ProbeCell | Subgroup | SampleSize]) -> float:
+    """Where the axis of all scores of a table ends: the next full tenth that holds every interval."""
     ends = [abs(end) for cell in cells for end in (cell.ds, cell.lower, cell.upper) if end is not None]
     return figures.axis_top([min(1.0, end) for end in ends])

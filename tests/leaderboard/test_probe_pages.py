@@ -171,6 +171,24 @@ def test_groups_of_people_have_their_number_of_images(client, document) -> None:
     assert "sex: 3 of 40 (made_up)" in html
 
 
+def test_groups_of_people_are_shown_for_one_modality_at_a_time(client, suite, runs) -> None:
+    run = str(runs["lab/firm"].pk)
+    groups = tuple(
+        board_rows.Subgroup(run, modality, "made_up", "L1", "age", group, 0.2, 0.1, 0.3, "discriminates", 20, 20)
+        for modality in ("chest_radiograph", "fundus")
+        for group in ("under_40", "40_to_59")
+    )
+    store_board(suite, runs, subgroups=groups, subgroup_gaps=())
+    address = "/boards/medtec/analysis/subgroups/"
+    first, second = (tables(get(client, f"{address}{query}"))[0] for query in ("", "?of=fundus"))
+    assert [row[1] for row in first[1:]] == ["Chest radiograph"] * 2
+    assert [(row[1], row[4]) for row in second[1:]] == [("Fundus", "under 40"), ("Fundus", "40 to 59")]
+    assert [row["data_set"] for row in json.loads(client.get(f"{address}?of=fundus&format=json").content)] == [
+        "made_up"
+    ] * 2
+    assert client.get(f"{address}?of=dermoscopy").status_code == 404
+
+
 def test_questions_sample_size_and_checks(client, document) -> None:
     rows = tables(get(client, "/boards/medtec/analysis/questions/"))[0]
     assert rows[1][2:] == ["54.0|±3.0", "yes", "31.0", "1100", "2", "91"]
@@ -314,7 +332,14 @@ def test_pages_say_what_to_do_when_there_is_nothing(client, db) -> None:
 
 @pytest.mark.parametrize(
     "address",
-    ["level/L6/", "modality/knee/", "modality/dermoscopy/", "analysis/nothing/", "?suite=nosuch"],
+    [
+        "level/L6/",
+        "modality/knee/",
+        "modality/dermoscopy/",
+        "analysis/nothing/",
+        "analysis/sample-size/?of=x",
+        "?suite=nosuch",
+    ],
 )
 def test_unknown_addresses_are_not_found(client, document, address) -> None:
     assert client.get(f"/boards/medtec/{address}").status_code == 404
