@@ -15,8 +15,6 @@ from leaderboard.views.charts import SlopeChart, crossings, slope_chart
 from leaderboard.views.probe_analysis_sheets import (
     Models,
     agreement_sheet,
-    blind_sheet,
-    check_sheet,
     gap_sheet,
     missing_sentence,
     negation_sheet,
@@ -27,6 +25,7 @@ from leaderboard.views.probe_analysis_sheets import (
 )
 from leaderboard.views.probe_board_sheets import place_key
 from leaderboard.views.probe_cells import distinct_names
+from leaderboard.views.probe_check_sheets import blind_sheet, check_sheet
 from leaderboard.views.probe_pages import ANALYSIS_TITLES, page_context, probe_page
 from leaderboard.views.probe_words import BOUNDARY, PROTOCOLS
 from leaderboard.views.sheets import Sheet, address_with

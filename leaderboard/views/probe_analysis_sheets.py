@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from leaderboard.models.vocabulary import AnchorSelection, Level, Modality, NegationSubtype, PhrasingStyle
+from leaderboard.models.vocabulary import Level, Modality, NegationSubtype
 from leaderboard.selectors.probe_boards import ProbeContent
 from leaderboard.selectors.probe_rows import (
-    BlindBaseline,
     ClosedQuestions,
     NegationCount,
-    ProbeCheck,
     ProtocolAgreement,
     SampleSize,
     StyleSpread,
@@ -17,14 +15,24 @@ from leaderboard.selectors.probe_rows import (
 )
 from leaderboard.selectors.published import PublishedModel
 from leaderboard.views import figures
-from leaderboard.views.probe_cells import MODEL_COLUMN, axis_end, model_cell, score_cell, score_headers
-from leaderboard.views.probe_words import ATTRIBUTES, IMAGES, PROTOCOLS, SUBTYPE_EXPLANATIONS, level_title
+from leaderboard.views.probe_cells import (
+    LEVEL_COLUMN,
+    MODEL_COLUMN,
+    axis_end,
+    count_cell,
+    model_cell,
+    number_cell,
+    rows_sheet,
+    score_cell,
+    score_headers,
+    spaced,
+)
+from leaderboard.views.probe_words import ATTRIBUTES, PROTOCOLS, SUBTYPE_EXPLANATIONS, level_title
 from leaderboard.views.sheets import Cell, Column, Group, Sheet, text_cell
 
 Models = Mapping[str, PublishedModel]
 
 MODALITY = Column("modality", "Modality", "What kind of image", ("modality", "data_set"), "left", is_text=True)
-LEVEL = Column("level", "Level", "How specific the distinction is", ("level",), "left", is_text=True)
 IMAGES_COLUMN = Column("images", "Images", "Number of anchor images", ("images",))
 DS = Column("ds", "DS", "Mean Discrimination Score with its 95% interval; the tick is zero", score_headers("all"))
 
@@ -34,7 +42,7 @@ def style_sheet(rows: Sequence[StyleSpread], models: Models) -> Sheet:
     columns = (
         MODEL_COLUMN,
         MODALITY,
-        LEVEL,
+        LEVEL_COLUMN,
         Column("lowest", "Lowest", "The lowest mean DS of the styles", ("lowest_ds",)),
         Column("highest", "Highest", "The highest mean DS of the styles", ("highest_ds",)),
         Column("sd", "SD", "Standard deviation of the mean DS over the styles", ("sd_over_styles",)),
@@ -50,9 +58,9 @@ def style_sheet(rows: Sequence[StyleSpread], models: Models) -> Sheet:
         (
             model_cell(models[row.model]),
             *_place_cells(row.modality, row.dataset, row.level),
-            _number(row.lowest),
-            _number(row.highest),
-            _number(row.sd, words=f"{row.sd:.3f}"),
+            number_cell(row.lowest),
+            number_cell(row.highest),
+            number_cell(row.sd, words=f"{row.sd:.3f}"),
             Cell(
                 _stays_words(row),
                 (row.collapses_under_template, row.stays_below) == (True, True),
@@ -63,7 +71,7 @@ def style_sheet(rows: Sequence[StyleSpread], models: Models) -> Sheet:
         for row in rows
         if row.model in models
     ]
-    return _sheet("Phrasing styles", columns, found)
+    return rows_sheet("Phrasing styles", columns, found)
 
 
 def _stays_words(row: StyleSpread) -> str:
@@ -93,11 +101,11 @@ def negation_sheet(rows: Sequence[NegationCount]) -> Sheet:
                 note=SUBTYPE_EXPLANATIONS[NegationSubtype(row.subtype)],
                 is_row_head=True,
             ),
-            _count(row.n_collapse_certain),
-            _count(row.n_collapsing),
-            _count(row.n_cells),
+            count_cell(row.n_collapse_certain),
+            count_cell(row.n_collapsing),
+            count_cell(row.n_cells),
             Cell(figures.percent(share), share, (figures.csv_percent(share),)),
-            _number(row.ds_mean),
+            number_cell(row.ds_mean),
         )
 
     false = tuple(cells(row) for row in rows if not row.is_weaker_only)
@@ -111,7 +119,7 @@ def subgroup_sheet(rows: Sequence[Subgroup], models: Models) -> Sheet:
     columns = (
         MODEL_COLUMN,
         MODALITY,
-        LEVEL,
+        LEVEL_COLUMN,
         Column("attribute", "Attribute", "As the publisher gives it; nothing is guessed", ("attribute",), "left"),
         Column("group", "Group", "A group of the attribute", ("group",), "left", is_text=True),
         DS,
@@ -126,13 +134,13 @@ def subgroup_sheet(rows: Sequence[Subgroup], models: Models) -> Sheet:
             text_cell(ATTRIBUTES[row.attribute]),
             text_cell(spaced(row.group)),
             score_cell(row.ds, row.lower, row.upper, cell_class=row.cell_class, top=top),
-            _count(row.n_anchors),
-            _count(row.n_clusters),
+            count_cell(row.n_anchors),
+            count_cell(row.n_clusters),
         )
         for row in rows
         if row.model in models
     ]
-    return _sheet("Scores by group", columns, found)
+    return rows_sheet("Scores by group", columns, found)
 
 
 def gap_sheet(rows: Sequence[SubgroupGap], models: Models) -> Sheet:
@@ -140,7 +148,7 @@ def gap_sheet(rows: Sequence[SubgroupGap], models: Models) -> Sheet:
     columns = (
         MODEL_COLUMN,
         MODALITY,
-        LEVEL,
+        LEVEL_COLUMN,
         Column("attribute", "Attribute", "As the publisher gives it", ("attribute",), "left"),
         Column("groups", "Groups", "The first minus the second", ("group", "other"), "left", is_text=True),
         Column("gap", "Gap in DS", "Paired difference with its 95% interval", ("gap", "lower_95", "upper_95")),
@@ -170,7 +178,7 @@ def gap_sheet(rows: Sequence[SubgroupGap], models: Models) -> Sheet:
         for row in rows
         if row.model in models
     ]
-    return _sheet("Gaps between groups", columns, found)
+    return rows_sheet("Gaps between groups", columns, found)
 
 
 def question_sheet(rows: Sequence[ClosedQuestions], models: Models) -> Sheet:
@@ -210,13 +218,13 @@ def question_sheet(rows: Sequence[ClosedQuestions], models: Models) -> Sheet:
                 (row.n_questions, row.n_yes, row.n_no),
                 title=f"{row.n_yes} yes, {row.n_no} no",
             ),
-            _count(row.n_ties),
-            _count(row.n_without_rule),
+            count_cell(row.n_ties),
+            count_cell(row.n_without_rule),
         )
         for row in sorted(rows, key=lambda row: -row.balanced_accuracy)
         if row.model in models
     ]
-    return _sheet("Yes/no questions", columns, found)
+    return rows_sheet("Yes/no questions", columns, found)
 
 
 def sample_sheet(rows: Sequence[SampleSize], models: Models) -> Sheet:
@@ -224,7 +232,7 @@ def sample_sheet(rows: Sequence[SampleSize], models: Models) -> Sheet:
     columns = (
         MODEL_COLUMN,
         MODALITY,
-        LEVEL,
+        LEVEL_COLUMN,
         Column("n", "Images", "Anchors in the sample; smaller samples lie in larger ones", ("images",)),
         DS,
         Column("width", "Width", "Length of the interval", ("interval_width",)),
@@ -234,14 +242,14 @@ def sample_sheet(rows: Sequence[SampleSize], models: Models) -> Sheet:
         (
             model_cell(models[row.model]),
             *_place_cells(row.modality, row.dataset, row.level),
-            _count(row.n),
+            count_cell(row.n),
             score_cell(row.ds, row.lower, row.upper, cell_class=row.cell_class, top=top),
-            _number(row.width, words=figures.NOTHING if row.width is None else f"{row.width:.3f}"),
+            number_cell(row.width, words=figures.NOTHING if row.width is None else f"{row.width:.3f}"),
         )
         for row in rows
         if row.model in models
     ]
-    return _sheet("Sample size", columns, found)
+    return rows_sheet("Sample size", columns, found)
 
 
 def agreement_sheet(rows: Sequence[ProtocolAgreement]) -> Sheet:
@@ -255,7 +263,7 @@ def agreement_sheet(rows: Sequence[ProtocolAgreement]) -> Sheet:
     found = [
         (
             Cell(f"{PROTOCOLS[row.one]} and {PROTOCOLS[row.other]}", row.one, (row.one, row.other), is_row_head=True),
-            _number(row.tau, words=figures.NOTHING if row.tau is None else f"{row.tau:+.2f}", style="score"),
+            number_cell(row.tau, words=figures.NOTHING if row.tau is None else f"{row.tau:+.2f}", style="score"),
             Cell(
                 f"{row.lower:+.2f} to {row.upper:+.2f}"
                 if row.lower is not None and row.upper is not None
@@ -263,96 +271,11 @@ def agreement_sheet(rows: Sequence[ProtocolAgreement]) -> Sheet:
                 row.lower,
                 (figures.rounded(row.lower), figures.rounded(row.upper)),
             ),
-            _count(row.n_models),
+            count_cell(row.n_models),
         )
         for row in rows
     ]
-    return _sheet("Agreement of the rankings", columns, found)
-
-
-def check_sheet(rows: Sequence[ProbeCheck]) -> Sheet:
-    """What was checked of the texts before their use."""
-    columns = (
-        Column("modality", "Modality", "What kind of image", ("modality",), is_row_head=True, is_text=True),
-        LEVEL,
-        Column(
-            "set",
-            "Texts",
-            "Style, kind of negation, and anchors",
-            ("style", "subtype", "anchors"),
-            "left",
-            is_text=True,
-        ),
-        Column("probes", "Probes", "Concepts times template variants", ("probes",)),
-        Column("sides", "Right / wrong", "Descriptions of a probe", ("right", "wrong_fewest", "wrong_most")),
-        Column(
-            "length",
-            "Words more",
-            "Mean number of words of the right descriptions minus that of the wrong ones; in brackets the greatest",
-            ("words_difference", "words_difference_greatest", "characters_difference"),
-        ),
-        Column("longest", "Longest", "Words of the longest text", ("longest_words", "longest_characters")),
-        Column("tokens", "Tokens at most", "A bound on the tokens of any text", ("tokens_at_most",)),
-        Column("both", "On both sides", "Texts that are right and wrong in one probe: must be 0", ("on_both_sides",)),
-    )
-    found = [
-        (
-            Cell(Modality(row.modality).label, row.modality, (row.modality,), is_row_head=True),
-            text_cell(level_title(row.level)),
-            Cell(_set_words(row), row.style, (row.style, row.subtype, row.selection), style="left"),
-            _count(row.n_probes),
-            Cell(
-                f"{row.n_positives} / {figures.rank_interval(row.n_negatives_min, row.n_negatives_max)}",
-                row.n_negatives_min,
-                (row.n_positives, row.n_negatives_min, row.n_negatives_max),
-            ),
-            Cell(
-                f"{row.words_difference:+.1f} ({row.words_difference_highest:.0f})",
-                row.words_difference,
-                tuple(
-                    figures.rounded(number)
-                    for number in (row.words_difference, row.words_difference_highest, row.characters_difference)
-                ),
-            ),
-            Cell(str(row.longest_words), row.longest_words, (row.longest_words, row.longest_characters)),
-            _count(row.tokens_at_most),
-            _count(row.n_on_both_sides),
-        )
-        for row in rows
-    ]
-    return _sheet("Probe texts before their use", columns, found)
-
-
-def blind_sheet(rows: Sequence[BlindBaseline], models: Models) -> Sheet:
-    """Scores of images that show nothing: near the null, unless the texts themselves give the answer away."""
-    columns = (
-        MODEL_COLUMN,
-        Column("modality", "Modality", "What the texts speak of", ("modality", "task"), "left", is_text=True),
-        LEVEL,
-        Column("image", "Image", "An image that shows nothing", ("image",), "left", is_text=True),
-        Column("ds", "DS", "Mean Discrimination Score on it", ("ds",)),
-        Column("null", "Expected", "If right and wrong descriptions were exchangeable", ("expected_ds",)),
-        Column(
-            "surplus",
-            "Surplus",
-            "DS minus what is expected, in standard deviations of the similarities",
-            ("surplus_sd",),
-        ),
-    )
-    found = [
-        (
-            model_cell(models[row.model]),
-            Cell(Modality(row.modality).label, row.modality, (row.modality, row.task), style="left"),
-            text_cell(level_title(row.level)),
-            text_cell(IMAGES[row.image]),
-            _number(row.ds),
-            _number(row.null),
-            _number(row.surplus, words=figures.NOTHING if row.surplus is None else f"{row.surplus:+.2f}"),
-        )
-        for row in rows
-        if row.model in models
-    ]
-    return _sheet("Images that show nothing", columns, found)
+    return rows_sheet("Agreement of the rankings", columns, found)
 
 
 def missing_sentence(content: ProbeContent) -> str:
@@ -365,34 +288,7 @@ def missing_sentence(content: ProbeContent) -> str:
     return "; ".join(parts)
 
 
-def spaced(name: str) -> str:
-    """A name of the data as words."""
-    return name.replace("_", " ")
-
-
-def _sheet(caption: str, columns: tuple[Column, ...], rows: Sequence[tuple[Cell, ...]]) -> Sheet:
-    return Sheet(caption, columns, (Group("", tuple(rows)),) if rows else ())
-
-
 def _place_cells(modality: str, dataset: str, level: str) -> tuple[Cell, Cell]:
     order = Modality.values.index(modality)
     place = Cell(Modality(modality).label, f"{order} {dataset}", (modality, dataset), style="left", title=dataset)
     return place, Cell(level_title(level), level, (level,), style="left", title=Level(level).label)
-
-
-def _set_words(row: ProbeCheck) -> str:
-    words = [PhrasingStyle(row.style).label]
-    if row.subtype:
-        words.append(NegationSubtype(row.subtype).label.lower())
-    if row.selection == AnchorSelection.NO_FINDING:
-        words.append("images without a finding")
-    return ", ".join(words)
-
-
-def _number(value: float | None, *, words: str = "", style: str = "") -> Cell:
-    text = words or figures.signed(value)
-    return Cell(text, value, (figures.rounded(value),), style=style or ("none" if value is None else ""))
-
-
-def _count(value: int) -> Cell:
-    return Cell(str(value), value, (value,))

@@ -11,7 +11,6 @@ from leaderboard.selectors.published import PublishedModel
 from leaderboard.views import figures
 from leaderboard.views.probe_cells import (
     MODEL_COLUMN,
-    SCORE_PARTS,
     axis_end,
     ceiling_cell,
     cell_of,
@@ -73,7 +72,7 @@ def modality_sheet(content: ProbeContent, models: Sequence[PublishedModel], *, p
         (
             model_cell(model),
             ceiling_cell(content.ceiling(model=str(model.run_id), place=place)),
-            *(_score(found[str(model.run_id)].get(level), top) for level in levels),
+            *(cell_of(found[str(model.run_id)].get(level), top=top) for level in levels),
         )
         for model in models
     ]
@@ -104,7 +103,8 @@ def level_sheet(content: ProbeContent, models: Sequence[PublishedModel], *, leve
         ),
     )
     rows = [
-        (model_cell(model), *(_score(cells[str(model.run_id), place], top) for place in measured)) for model in models
+        (model_cell(model), *(cell_of(cells[str(model.run_id), place], top=top) for place in measured))
+        for model in models
     ]
     return Sheet(level_title(level), columns, _group(rows))
 
@@ -155,7 +155,3 @@ def _level_column(level: str, cells: Sequence[ProbeCell]) -> Column:
         return Column("L5-no_finding", REVERSED_TITLE, f"{words}. {numbers}", score_headers("L5_no_finding"), "wrap")
     title = level_title(level)
     return Column(level, title, f"{LEVEL_QUESTIONS[Level(level)]} {numbers}", score_headers(level), "wrap")
-
-
-def _score(cell: ProbeCell | None, top: float) -> Cell:
-    return nothing(len(SCORE_PARTS)) if cell is None else cell_of(cell, top=top)

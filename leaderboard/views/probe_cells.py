@@ -1,6 +1,6 @@
 """Discrimination Scores as cells: the score with its interval around zero, and its class in words."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from leaderboard.models.vocabulary import CellClass, Level
 from leaderboard.selectors.probe_rows import Ceiling, ProbeCell, SampleSize, Subgroup
@@ -8,7 +8,7 @@ from leaderboard.selectors.published import PublishedModel
 from leaderboard.views import figures
 from leaderboard.views.board_sheet import model_address, model_line
 from leaderboard.views.probe_words import level_title
-from leaderboard.views.sheets import Cell, Column, Whisker
+from leaderboard.views.sheets import Cell, Column, Group, Sheet, Whisker
 
 MODEL_COLUMN = Column(
     "model",
@@ -18,6 +18,7 @@ MODEL_COLUMN = Column(
     is_text=True,
     is_row_head=True,
 )
+LEVEL_COLUMN = Column("level", "Level", "How specific the distinction is", ("level",), "left", is_text=True)
 SCORE_PARTS = ("ds", "lower_95", "upper_95", "class")
 NOT_MEASURED = "not measured"
 LEVELS_OF_HEAT = 4
@@ -74,8 +75,10 @@ def score_cell(
     )
 
 
-def cell_of(cell: ProbeCell, *, top: float) -> Cell:
-    """A probing cell as a table's cell."""
+def cell_of(cell: ProbeCell | None, *, top: float) -> Cell:
+    """A probing cell as a table's cell, empty where it was not measured."""
+    if cell is None:
+        return nothing(len(SCORE_PARTS))
     rank = f"rank {figures.rank_interval(cell.rank_lower, cell.rank_upper)} here; {cell.n_anchors} images"
     return score_cell(cell.ds, cell.lower, cell.upper, cell_class=cell.cell_class, top=top, title=rank)
 
@@ -111,3 +114,24 @@ def axis_end(cells: Iterable[ProbeCell | Subgroup | SampleSize]) -> float:
     """Where the axis of all scores of a table ends: the next full tenth that holds every interval."""
     ends = [abs(end) for cell in cells for end in (cell.ds, cell.lower, cell.upper) if end is not None]
     return figures.axis_top([min(1.0, end) for end in ends])
+
+
+def spaced(name: str) -> str:
+    """A name of the data as words."""
+    return name.replace("_", " ")
+
+
+def rows_sheet(caption: str, columns: tuple[Column, ...], rows: Sequence[tuple[Cell, ...]]) -> Sheet:
+    """A table of one group; without rows it has none."""
+    return Sheet(caption, columns, (Group("", tuple(rows)),) if rows else ())
+
+
+def number_cell(value: float | None, *, words: str = "", style: str = "") -> Cell:
+    """A number that may be negative, written with its sign unless `words` say it otherwise."""
+    text = words or figures.signed(value)
+    return Cell(text, value, (figures.rounded(value),), style=style or ("none" if value is None else ""))
+
+
+def count_cell(value: int) -> Cell:
+    """A whole number."""
+    return Cell(str(value), value, (value,))

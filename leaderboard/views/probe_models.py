@@ -1,6 +1,6 @@
 """What a model's page shows of a run on a probing suite."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from leaderboard.views.probe_analysis_sheets import (
     subgroup_sheet,
 )
 from leaderboard.views.probe_board_sheets import place_address
-from leaderboard.views.probe_cells import SCORE_PARTS, axis_end, ceiling_cell, cell_of, nothing, score_headers
+from leaderboard.views.probe_cells import axis_end, ceiling_cell, cell_of, rows_sheet, score_headers
 from leaderboard.views.probe_pages import SECTION
 from leaderboard.views.probe_words import STYLE_EXPLANATIONS, SUBTYPE_EXPLANATIONS, level_title
 from leaderboard.views.sheets import Cell, Column, Group, Sheet
@@ -113,13 +113,13 @@ def _level_sheet(content: ProbeContent, own: str, suite: str) -> Sheet:
         (
             _place_cell(place, address=place_address(place, suite=suite)),
             ceiling_cell(content.ceiling(model=own, place=place)),
-            *(_score(cells.get(level), top) for level in Level.values),
+            *(cell_of(cells.get(level), top=top) for level in Level.values),
             _images(cells.values()),
         )
         for place, cells in rows.items()
         if cells
     ]
-    return _sheet("Scores by level", columns, found)
+    return rows_sheet("Scores by level", columns, found)
 
 
 def _negation_sheet(content: ProbeContent, own: str) -> Sheet:
@@ -171,22 +171,22 @@ def _grid(
     top = axis_end(cell for cells in rows.values() for cell in cells.values())
     ordered = sorted(rows.items(), key=lambda item: (Modality.values.index(item[0][0].modality), item[0][1]))
     found = [
-        (_place_cell(place, level=level), *(_score(cells.get(name), top) for name in used), _images(cells.values()))
+        (
+            _place_cell(place, level=level),
+            *(cell_of(cells.get(name), top=top) for name in used),
+            _images(cells.values()),
+        )
         for (place, level), cells in ordered
     ]
     head = replace(PLACE_COLUMN, headers=("modality", "data_set", "level"))
     images = Column("images", "Images", "Anchor images", ("images",))
-    return _sheet(caption, (head, *(columns[name] for name in used), images), found)
+    return rows_sheet(caption, (head, *(columns[name] for name in used), images), found)
 
 
 def _place_cell(place: Place, *, address: str = "", level: str | None = None) -> Cell:
     data = (place.modality, place.dataset) if level is None else (place.modality, place.dataset, level)
     note = " · ".join(part for part in (level_title(level) if level else "", place.dataset) if part)
     return Cell(place.title, place.title, data, note=note, href=address, is_row_head=True)
-
-
-def _score(cell: ProbeCell | None, top: float) -> Cell:
-    return nothing(len(SCORE_PARTS)) if cell is None else cell_of(cell, top=top)
 
 
 def _images(cells: Any) -> Cell:
@@ -203,7 +203,3 @@ def _without_model(sheet: Sheet) -> Sheet:
         for group in sheet.groups
     )
     return Sheet(sheet.caption, (replace(first, is_row_head=True), *rest), groups)
-
-
-def _sheet(caption: str, columns: Sequence[Column], rows: Sequence[tuple[Cell, ...]]) -> Sheet:
-    return Sheet(caption, tuple(columns), (Group("", tuple(rows)),) if rows else ())
