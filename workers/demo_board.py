@@ -16,7 +16,7 @@ from evaluation.suites.demo.suite import build_demo
 from evaluation.suites.medtec.demo import SLUG as DEMO_PROBES
 from evaluation.suites.medtec.demo import build_medtec_demo
 from leaderboard.exceptions import DuplicateSubmission
-from leaderboard.models import Run, Suite, User
+from leaderboard.models import Priority, Run, Suite, User
 from leaderboard.ports import model_hub
 from leaderboard.services.submissions import submission_create
 from workers.demo_hub import build_demo_hub
@@ -54,7 +54,10 @@ def prepare_demo() -> None:
 
 
 def submit_demo_models() -> None:
-    """Submit the demo models to a board that has no runs yet, in the name of an account that nobody can sign in to."""
+    """Submit the demo models to a board that has no runs yet, in the name of an account that nobody can sign in to.
+
+    They stand behind whatever visitors submit in the meantime.
+    """
     if Run.objects.exists() or not _hub_answers():
         return
     submitter, created = User.objects.get_or_create(username=DEMO_SUBMITTER)
@@ -69,7 +72,7 @@ def submit_demo_models() -> None:
             continue
         for suite in suites[:1] if repo_id in TEXT_MODELS else suites:
             try:
-                submission_create(submitter=submitter, report=report, suite=suite)
+                submission_create(submitter=submitter, report=report, suite=suite, priority=Priority.DEMONSTRATION)
             except DuplicateSubmission as error:
                 logger.info("%s: %s", repo_id, error)
 

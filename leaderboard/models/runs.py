@@ -24,6 +24,7 @@ class Priority(models.IntegerChoices):
 
     VISITOR = 10, "Submission"
     RERUN = 20, "Rerun"
+    DEMONSTRATION = 30, "Demonstration"
 
 
 class Run(models.Model):

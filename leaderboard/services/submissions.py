@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db import IntegrityError, transaction
 
 from leaderboard.exceptions import DuplicateSubmission, PreflightFailed, SubmissionsPaused, SuiteMissing
-from leaderboard.models import EmbeddingModel, ModelRevision, Run, Submission, SubmissionPause, Suite, User
+from leaderboard.models import EmbeddingModel, ModelRevision, Priority, Run, Submission, SubmissionPause, Suite, User
 from leaderboard.models.vocabulary import ACTIVE_RUN_STATES, RunState
 from leaderboard.ports import PreflightReport
 from leaderboard.services.runs import run_create
@@ -77,6 +77,7 @@ def submission_create(
     report: PreflightReport,
     suite: Suite,
     declared_training_data: Sequence[str] = (),
+    priority: Priority = Priority.VISITOR,
 ) -> Submission:
     """Queue the evaluation of a revision that passed preflight.
 
@@ -102,7 +103,7 @@ def submission_create(
                 submitter=submitter,
                 declared_training_data=list(declared_training_data),
             )
-            run_create(revision=revision, suite=suite, requested_by=submitter, submission=submission)
+            run_create(revision=revision, suite=suite, requested_by=submitter, submission=submission, priority=priority)
     except IntegrityError as error:
         raise DuplicateSubmission("Somebody submitted this revision at the same moment.") from error
     return submission
