@@ -65,6 +65,27 @@ def make_task(suite: Suite, *, position: int = 0, **facts: Any) -> Task:
     return Task.objects.create(suite=suite, position=position, **{**defaults, **facts})
 
 
+def make_cell(suite: Suite, *, position: int = 0, **facts: Any) -> Task:
+    """A task of a probing suite: the cell of a modality and level, unless `facts` say otherwise."""
+    defaults = {
+        "name": f"cell{position}",
+        "title": f"Cell number {position}",
+        "kind": "cell",
+        "modality": "chest_radiograph",
+        "level": "L1",
+        "style": "template",
+        "selection": "all",
+        "datasets": ["made_up"],
+        "data_group": "chest_radiograph",
+        "licence": "CC0",
+        "images_may_be_shown": True,
+        "spec_sha256": f"{position:064x}",
+        "is_installed": True,
+        "n_queries": 4,
+    }
+    return Task.objects.create(suite=suite, position=position, **{**defaults, **facts})
+
+
 def make_suite(slug: str = "medheb-test", *, n_tasks: int = 4, synthetic: bool = False) -> Suite:
     """A suite whose tasks go round the families and domains."""
     suite = Suite.objects.create(slug=slug, version="1", title="A suite for tests", synthetic=synthetic)

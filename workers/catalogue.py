@@ -1,28 +1,29 @@
-"""Brings the database's catalogue in line with the suites that are installed, and with MedHEB's published task list."""
+"""Brings the database's catalogue in line with the suites that are installed, and with MedHEB's published task list.
+
+Retrieval suites are read here, probing suites in `probe_catalogue`.
+"""
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
 
 from evaluation.errors import EvaluationError
-from evaluation.manifest import spec_sha256
+from evaluation.manifest import spec_sha256, suite_kind
 from evaluation.suites.medheb.catalogue import medheb_suite
 from evaluation.suites.medheb.lock import read_lock
 from evaluation.suites.medheb.reader import read_suite
 from evaluation.suites.medheb.readiness import Readiness, TaskReadiness, explain, public_reason, survey_suite
 from evaluation.types import SuiteSpec, TaskSpec
-from leaderboard.models import Suite, Task
+from evaluation.vocabulary import SuiteKind
+from leaderboard.models import Task
 from leaderboard.services.catalogue_sync import TaskDeclaration, suite_sync
+from workers.probe_catalogue import sync_probe_suite
+from workers.suite_folders import installed_folders
 
 logger = logging.getLogger(__name__)
-
-
-def suite_folder(suite: Suite) -> Path:
-    """Where an installed suite lies on this worker."""
-    return settings.SUITES_DIR / suite.slug
 
 
 def sync_catalogue() -> None:
@@ -31,7 +32,10 @@ def sync_catalogue() -> None:
     What a suite's lock file knows holds. Of other suites, tasks that are stored as installed are not read again: what
     is declared never changes within a version.
     """
-    for spec, folder in _suites():
+    probing = [folder for folder in installed_folders() if suite_kind(folder) is SuiteKind.PROBING]
+    for folder in probing:
+        sync_probe_suite(folder)
+    for spec, folder in _retrieval_suites(without=probing):
         measures = _measures(spec, folder)
         suite_sync(
             slug=spec.slug,
@@ -42,13 +46,12 @@ def sync_catalogue() -> None:
         )
 
 
-def _suites() -> Iterator[tuple[SuiteSpec, Path]]:
+def _retrieval_suites(*, without: Collection[Path]) -> Iterator[tuple[SuiteSpec, Path]]:
     installed = {}
-    if settings.SUITES_DIR.is_dir():
-        for folder in sorted(path for path in settings.SUITES_DIR.iterdir() if path.is_dir()):
-            if not folder.name.startswith("."):
-                spec = read_suite(folder)
-                installed[spec.slug] = (spec, folder)
+    for folder in installed_folders():
+        if folder not in without:
+            spec = read_suite(folder)
+            installed[spec.slug] = (spec, folder)
     release = medheb_suite()
     installed.setdefault(release.slug, (release, settings.SUITES_DIR / release.slug))
     yield from installed.values()

@@ -7,21 +7,26 @@ from evaluation.results import task_result_from_json, unpack_outcomes
 from evaluation.suites.medheb.aggregation import OVERALL, aggregate
 from evaluation.suites.medheb.reader import read_suite
 from leaderboard.models import Run
-from leaderboard.models.vocabulary import TaskRunState
+from leaderboard.models.vocabulary import SuiteKind, TaskRunState
+from leaderboard.selectors.published import MAIN_METRIC
 from leaderboard.services.results import Aggregate, ScoreValue, TaskOutcome
-from workers.catalogue import suite_folder
+from workers.probe_ingest import probe_outcome
+from workers.suite_folders import suite_folder
 
 
-def outcome_from_message(message: dict[str, Any]) -> tuple[str, TaskOutcome]:
-    """The task's name and what to store of it.
+def outcome_from_message(message: dict[str, Any], *, kind: str) -> tuple[str, TaskOutcome]:
+    """The task's name and what to store of it; `kind` is that of the suite.
 
     Raises:
-        ResultInvalid: the message breaks the result schema.
+        ResultInvalid: the message breaks the result schema of the suite's kind.
     """
     document = message.get("result")
+    if kind == SuiteKind.PROBING:
+        return probe_outcome(document)
     result = task_result_from_json(document)
     outcome = TaskOutcome(
         scores=tuple(ScoreValue(metric.name, metric.value, metric.lower, metric.upper) for metric in result.metrics),
+        main_metric=MAIN_METRIC,
         chance=result.chance,
         n_queries=len(result.outcomes),
         hit_at_1_optimistic=result.hit_at_1_optimistic,
@@ -38,7 +43,12 @@ def outcome_from_message(message: dict[str, Any]) -> tuple[str, TaskOutcome]:
 
 
 def aggregates_of_run(run: Run) -> list[Aggregate]:
-    """The means of a run, from the stored per-query ranks of its tasks."""
+    """The means of a run, from the stored per-query ranks of its tasks; a probing run has none.
+
+    What a probing suite says over several tasks stands in its statistics alone.
+    """
+    if run.suite.kind == SuiteKind.PROBING:
+        return []
     suite = read_suite(suite_folder(run.suite))
     outcomes = {
         task_run.task.name: unpack_outcomes(bytes(task_run.outcomes), task_run.n_queries, task=task_run.task.name)[1]

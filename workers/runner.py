@@ -13,7 +13,6 @@ from leaderboard.models.vocabulary import RunState
 from leaderboard.services import leases, results, runs
 from leaderboard.services.administration import worker_takes
 from leaderboard.services.leases import TaskClaim
-from workers.catalogue import suite_folder
 from workers.child import ChildError, ChildLost, ChildOrder, EvaluatingChild
 from workers.heartbeat import Heartbeat
 from workers.hub import HuggingFaceHub
@@ -21,6 +20,7 @@ from workers.identity import WorkerIdentity
 from workers.ingest import aggregates_of_run, outcome_from_message
 from workers.shutdown import SHUTDOWN
 from workers.snapshots import build_snapshots
+from workers.suite_folders import suite_folder
 
 MAX_MESSAGE = 2000
 
@@ -75,7 +75,7 @@ def _evaluate_tasks(run: Run, worker: WorkerIdentity) -> None:
             )
             leases.run_start(run_id=run.pk, worker=worker.name)
             while claims := leases.task_group_claim(run_id=run.pk, worker=worker.name):
-                _evaluate_group(child, claims, worker)
+                _evaluate_group(child, claims, worker, kind=run.suite.kind)
 
 
 def _download(run: Run) -> tuple[Path, Path | None]:
@@ -124,17 +124,17 @@ def _order(run: Run, model: Path, adapter: Path | None) -> ChildOrder:
     )
 
 
-def _evaluate_group(child: EvaluatingChild, claims: list[TaskClaim], worker: WorkerIdentity) -> None:
-    """Evaluate claimed tasks; what the child did not get to is given back."""
+def _evaluate_group(child: EvaluatingChild, claims: list[TaskClaim], worker: WorkerIdentity, *, kind: str) -> None:
+    """Evaluate claimed tasks of a kind of suite; what the child did not get to is given back."""
     open_claims = {claim.task_name: claim for claim in claims}
     try:
         for message in child.evaluate(list(open_claims)):
-            _handle(message, open_claims, worker)
+            _handle(message, open_claims, worker, kind=kind)
     finally:
         leases.claims_return(claims=list(open_claims.values()), worker=worker.name, blameless=SHUTDOWN.requested)
 
 
-def _handle(message: dict[str, Any], open_claims: dict[str, TaskClaim], worker: WorkerIdentity) -> None:
+def _handle(message: dict[str, Any], open_claims: dict[str, TaskClaim], worker: WorkerIdentity, *, kind: str) -> None:
     match message["type"]:
         case "progress":
             claim = open_claims.get(str(message.get("task")))
@@ -142,7 +142,7 @@ def _handle(message: dict[str, Any], open_claims: dict[str, TaskClaim], worker: 
                 done, total = int(message["done"]), int(message["total"])
                 results.task_run_progress(claim=claim, worker=worker.name, done=done, total=total)
         case "task_result":
-            name, outcome = outcome_from_message(message)
+            name, outcome = outcome_from_message(message, kind=kind)
             results.task_run_succeed(claim=_claim_for(name, open_claims), worker=worker.name, outcome=outcome)
             del open_claims[name]
             logger.info("task %s: stored", name)

@@ -18,11 +18,12 @@ from evaluation.types import RankOutcomes, SuiteSpec
 from evaluation.vocabulary import AggregateScope
 from leaderboard import queue
 from leaderboard.models import Run, Suite, TaskRun
-from leaderboard.models.vocabulary import TaskRunState
+from leaderboard.models.vocabulary import SuiteKind, TaskRunState
 from leaderboard.selectors.catalogue import LISTED
 from leaderboard.selectors.snapshots import installed_tasks, suites_to_build
 from leaderboard.services.snapshots import snapshot_retire, snapshot_store, snapshot_turn
-from workers.catalogue import suite_folder
+from workers.probe_snapshots import probe_snapshot
+from workers.suite_folders import suite_folder
 
 COMPARED_MODELS = 50
 """Differences are kept between the best so many models: their number grows with the square."""
@@ -74,6 +75,26 @@ def _build(suite: Suite) -> int:
         snapshot_retire(suite_id=suite.pk)
         return 0
     tasks = installed_tasks(suite.pk)
+    if suite.kind == SuiteKind.PROBING:
+        _store_probing(suite, runs, tasks)
+    else:
+        _store_retrieval(suite, runs, tasks)
+    return len(runs)
+
+
+def _store_probing(suite: Suite, runs: list[Run], tasks: list[str]) -> None:
+    found = probe_snapshot(suite, runs, tasks)
+    snapshot_store(
+        suite_id=suite.pk,
+        content=found.content,
+        run_ids=[run.pk for run in runs],
+        tasks=tasks,
+        differences={},
+        left_out=found.left_out,
+    )
+
+
+def _store_retrieval(suite: Suite, runs: list[Run], tasks: list[str]) -> None:
     spec = _restricted(read_suite(suite_folder(suite)), tasks)
     measured = _measured(runs, tasks)
     models = {
@@ -91,7 +112,6 @@ def _build(suite: Suite) -> int:
         differences=_differences(spec, board, outcomes),
         left_out=measured.left_out,
     )
-    return len(runs)
 
 
 def _restricted(suite: SuiteSpec, tasks: list[str]) -> SuiteSpec:

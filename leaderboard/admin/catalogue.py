@@ -8,14 +8,14 @@ from leaderboard.models import Suite, Task
 
 @admin.register(Suite)
 class SuiteAdmin(ReadOnlyAdmin):
-    list_display = ["slug", "version", "title", "synthetic", "is_live", "created_at"]
-    list_filter = ["is_live", "synthetic"]
+    list_display = ["slug", "version", "title", "kind", "synthetic", "is_live", "created_at"]
+    list_filter = ["kind", "is_live", "synthetic"]
     search_fields = ["slug", "title"]
 
 
 @admin.register(Task)
 class TaskAdmin(ReadOnlyAdmin):
-    list_display = ["name", "suite", "family", "domain", "evidence_form", "is_installed", "n_queries"]
-    list_filter = ["suite", "family", "domain", "is_installed"]
+    list_display = ["name", "suite", "kind", "family", "domain", "modality", "level", "is_installed", "n_queries"]
+    list_filter = ["suite", "kind", "family", "domain", "modality", "level", "is_installed"]
     list_select_related = ["suite"]
     search_fields = ["name", "title"]

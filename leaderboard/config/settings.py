@@ -38,6 +38,9 @@ WORKER_DEVICE = env.str("WORKER_DEVICE", default="cpu")
 REPORTED_FIGURES = Path(
     env.str("REPORTED_FIGURES", default=str(BASE_DIR / "evaluation" / "suites" / "medheb" / "reported.json"))
 )
+PROBING_REPORTED_FIGURES = Path(
+    env.str("PROBING_REPORTED_FIGURES", default=str(BASE_DIR / "evaluation" / "suites" / "medtec" / "reported.json"))
+)
 
 # --- the queue --------------------------------------------------------------------------------------------------------
 

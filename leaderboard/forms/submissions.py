@@ -1,11 +1,13 @@
 """The form in which a person asks for an evaluation."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from django import forms
 
 from leaderboard.forms.addresses import AddressInvalid, read_repository, read_revision
+from leaderboard.models import Suite
 from leaderboard.ports import ModelHub, PreflightReport
 from leaderboard.selectors.submissions import submittable_suites
 
@@ -26,16 +28,24 @@ class Checked:
         return bool(problems) and all(problem.passing for problem in problems)
 
 
-class SuiteChoice(forms.ModelChoiceField):
-    """A suite, with what people need to choose it."""
+class SuiteChoice(forms.ModelMultipleChoiceField):
+    """Suites, with what people need to choose them."""
 
     def label_from_instance(self, suite: Any) -> str:
         tasks = f"{suite.n_installed} task{'' if suite.n_installed == 1 else 's'}"
         return f"{suite.title} ({tasks}{', synthetic data' if suite.synthetic else ''})"
 
 
+def _first_of_each_kind(suites: Iterable[Suite]) -> list[Suite]:
+    """What most people want: one suite of each kind, real data before synthetic ones."""
+    found: dict[str, Suite] = {}
+    for suite in suites:
+        found.setdefault(suite.kind, suite)
+    return list(found.values())
+
+
 class SubmissionForm(forms.Form):
-    """A repository at a revision, perhaps with an adapter, and the suite to run.
+    """A repository at a revision, perhaps with an adapter, and the suites to run.
 
     The two repository fields also take pasted addresses; a revision in an address goes to the revision field.
     """
@@ -68,18 +78,21 @@ class SubmissionForm(forms.Form):
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
     )
     suite = SuiteChoice(
+        label="Suites",
         queryset=None,
         to_field_name="slug",
-        empty_label=None,
-        widget=forms.RadioSelect,
-        error_messages={"required": "Choose the suite to run.", "invalid_choice": "This suite can't be run any more."},
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={
+            "required": "Choose at least one suite to run.",
+            "invalid_choice": "The suite %(value)s can't be run any more.",
+        },
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         suites = submittable_suites()
         self.fields["suite"].queryset = suites
-        self.fields["suite"].initial = next(iter(suites), None)
+        self.fields["suite"].initial = _first_of_each_kind(suites)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}

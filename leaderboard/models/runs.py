@@ -15,12 +15,16 @@ LEASE_BOTH_OR_NEITHER = Q(lease_owner="", lease_expires_at__isnull=True) | (
     ~Q(lease_owner="") & Q(lease_expires_at__isnull=False)
 )
 
+IS_NO_RANKING = Q(hit_at_1_optimistic__isnull=True, hit_at_1_pessimistic__isnull=True, self_excluded__isnull=True)
+"""Of a task run: it did not rank candidates for queries, so it need not have a chance level."""
+
 
 class Priority(models.IntegerChoices):
     """Who goes first: lower numbers do."""
 
     VISITOR = 10, "Submission"
     RERUN = 20, "Rerun"
+    DEMONSTRATION = 30, "Demonstration"
 
 
 class Run(models.Model):
@@ -99,7 +103,11 @@ class Run(models.Model):
 
 
 class TaskRun(models.Model):
-    """One task in a run. `claims` counts the workers that took it and fences their writes."""
+    """One task in a run. `claims` counts the workers that took it and fences their writes.
+
+    `n_queries` counts queries, anchors or questions. What only a ranking has (`hit_at_1_*`, `self_excluded`) is null
+    for the other kinds of tasks, as is the chance level of a kind that has none.
+    """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="task_runs")
     task = models.ForeignKey(Task, on_delete=models.PROTECT, related_name="task_runs")
@@ -121,7 +129,10 @@ class TaskRun(models.Model):
     hit_at_1_pessimistic = models.FloatField(null=True)
     self_excluded = models.PositiveIntegerField(null=True)
     data_sha256 = models.CharField(max_length=64, blank=True)
-    outcomes = models.BinaryField(null=True, help_text="Per-query ranks, compressed; intervals can be made from them.")
+    outcomes = models.BinaryField(
+        null=True, help_text="Per-query ranks, or a probe's arrays, compressed; intervals can be made from them."
+    )
+    counts = models.JSONField(default=dict, blank=True, help_text="How many anchors, templates, ties and the like.")
     error_code = models.CharField(max_length=64, blank=True)
     error_kind = models.CharField(max_length=16, choices=ErrorKind, blank=True)
     error_message = models.TextField(blank=True)
@@ -140,7 +151,10 @@ class TaskRun(models.Model):
             ),
             models.CheckConstraint(
                 condition=~Q(state=TaskRunState.SUCCEEDED)
-                | Q(outcomes__isnull=False, n_queries__gte=1, chance__gte=0, chance__lte=1, finished_at__isnull=False),
+                | (
+                    Q(outcomes__isnull=False, n_queries__isnull=False, n_queries__gte=1, finished_at__isnull=False)
+                    & (Q(chance__isnull=False, chance__gte=0, chance__lte=1) | (Q(chance__isnull=True) & IS_NO_RANKING))
+                ),
                 name="task_run_succeeded_has_outcomes",
             ),
             models.CheckConstraint(

@@ -11,13 +11,35 @@ INTERVAL_BOTH_OR_NEITHER = Q(lower__isnull=True, upper__isnull=True) | Q(
 )
 INFINITY = float("inf")
 ADJUSTED_METRIC = "adjusted_hit@1"
+COSINE_DIFFERENCES = ("ds", "ds_size_matched", "ds_blank", "ds_noise")
+SCALED_METRIC = "ds_scaled"
+ADJUSTED_RATE = "pass_rate_adjusted"
+IS_SIGNED = Q(metric__in=[*COSINE_DIFFERENCES, SCALED_METRIC, ADJUSTED_RATE])
+
+
+def _in_range(field: str) -> Q:
+    """Whether a value, or an end of its interval, lies where its metric can be."""
+
+    def within(low: float, high: float) -> Q:
+        return Q(**{f"{field}__gte": low, f"{field}__lte": high})
+
+    return (
+        (~IS_SIGNED & within(0, 1))
+        | (Q(metric__in=COSINE_DIFFERENCES) & within(-2, 2))
+        | (Q(metric=ADJUSTED_RATE) & Q(**{f"{field}__gt": -INFINITY, f"{field}__lte": 1}))
+        | (Q(metric=SCALED_METRIC) & Q(**{f"{field}__gt": -INFINITY, f"{field}__lt": INFINITY}))
+    )
 
 
 class Score(models.Model):
-    """One metric of one task run, in [0, 1], with its 95% interval."""
+    """One metric of one task run with its 95% interval.
+
+    A share is in [0, 1]; a Discrimination Score is a difference of cosines, in [-2, 2]; one in units of the cosines'
+    spread is finite; a pass rate above chance is at most 1 and may be negative.
+    """
 
     task_run = models.ForeignKey(TaskRun, on_delete=models.CASCADE, related_name="scores")
-    metric = models.CharField(max_length=32)
+    metric = models.CharField(max_length=64)
     value = models.FloatField()
     lower = models.FloatField(null=True)
     upper = models.FloatField(null=True)
@@ -28,9 +50,10 @@ class Score(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["task_run", "metric"], name="score_unique"),
             models.UniqueConstraint(fields=["task_run"], condition=Q(is_main=True), name="score_one_main"),
-            models.CheckConstraint(condition=Q(value__gte=0, value__lte=1), name="score_value_in_range"),
+            models.CheckConstraint(condition=_in_range("value"), name="score_value_in_range"),
             models.CheckConstraint(
-                condition=INTERVAL_BOTH_OR_NEITHER & (Q(lower__isnull=True) | Q(lower__gte=0, upper__lte=1)),
+                condition=INTERVAL_BOTH_OR_NEITHER
+                & (Q(lower__isnull=True) | (_in_range("lower") & _in_range("upper"))),
                 name="score_interval_in_range",
             ),
         ]

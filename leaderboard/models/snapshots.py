@@ -10,9 +10,10 @@ from leaderboard.models.catalogue import Suite
 class BoardSnapshot(models.Model):
     """The statistics of a board at one moment. Never changed once stored; a newer one takes its place.
 
-    `content` is a document of `evaluation/schemas/board.schema.json` whose models are ids of runs. A result that was
-    measured on other data than most is left out of it: `left_out` says in which tasks, by run. `differences` holds the
-    paired differences between models, for comparing them.
+    `content` is a document of `evaluation/schemas/board.schema.json`, or of `probe_board.schema.json` for a probing
+    suite, whose models are ids of runs. A result that was measured on other data than most is left out of it:
+    `left_out` says in which tasks, by run. `differences` holds the paired differences between models of a retrieval
+    suite, for comparing them.
     """
 
     suite = models.ForeignKey(Suite, on_delete=models.CASCADE, related_name="snapshots")

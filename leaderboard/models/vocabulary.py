@@ -4,6 +4,86 @@ from django.db import models
 from django.db.models import Q
 
 
+class SuiteKind(models.TextChoices):
+    """What a suite's tasks measure: whether evidence is found, or whether descriptions are told apart."""
+
+    RETRIEVAL = "retrieval", "Retrieval"
+    PROBING = "probing", "Probing"
+
+
+class TaskKind(models.TextChoices):
+    """What a task measures. All but the first belong to probing suites; the last three are what cells are compared with."""
+
+    RETRIEVAL = "retrieval", "Retrieval"
+    CELL = "cell", "Probes of one level"
+    CLOSED_QUESTIONS = "closed_questions", "Yes/no questions"
+    CAPTION_RETRIEVAL = "caption_retrieval", "Image-caption retrieval"
+    ZERO_SHOT = "zero_shot", "Zero-shot classification"
+
+
+class Modality(models.TextChoices):
+    """What kind of image a probe speaks of: the six of MedTEC, then ours."""
+
+    CHEST_RADIOGRAPH = "chest_radiograph", "Chest radiograph"
+    ABDOMINAL_CT = "abdominal_ct", "Abdominal CT"
+    DERMOSCOPY = "dermoscopy", "Dermoscopy"
+    FUNDUS = "fundus", "Fundus"
+    HISTOPATHOLOGY = "histopathology", "Histopathology"
+    BRAIN_MRI = "brain_mri", "Brain MRI"
+    BREAST_ULTRASOUND = "breast_ultrasound", "Breast ultrasound"
+    SKIN_PHOTOGRAPH = "skin_photograph", "Skin photograph"
+
+
+OWN_MODALITIES = (Modality.BREAST_ULTRASOUND, Modality.SKIN_PHOTOGRAPH)
+"""Not MedTEC's but ours: they have boards, and no figure over modalities includes them."""
+
+
+class Level(models.TextChoices):
+    """How specific the distinction is that a probe asks for, the coarsest first."""
+
+    L1 = "L1", "Domain"
+    L2 = "L2", "Modality"
+    L3 = "L3", "Anatomy"
+    L4 = "L4", "Finding"
+    L5 = "L5", "Negation"
+
+
+class PhrasingStyle(models.TextChoices):
+    """How a probe's sentences are worded; the first is the main one."""
+
+    TEMPLATE = "template", "Caption"
+    REPORT = "report", "Report"
+    ONTOLOGY = "ontology", "Ontology term"
+    PARAPHRASE = "paraphrase", "Paraphrase"
+
+
+class NegationSubtype(models.TextChoices):
+    """Which kind of negation the false texts of an L5 probe are; the first is the main one."""
+
+    MIXED = "mixed", "Ten constructions"
+    DEFINITE = "definite", "Definite"
+    HEDGED = "hedged", "Hedged"
+    RULED_OUT = "ruled_out", "Ruled out"
+    HISTORICAL = "historical", "Historical"
+
+
+class AnchorSelection(models.TextChoices):
+    """Which anchor images a cell takes."""
+
+    ALL = "all", "All anchors"
+    FINDING = "finding", "Anchors with a finding"
+    NO_FINDING = "no_finding", "Anchors without a finding (polarity reversed)"
+
+
+class CellClass(models.TextChoices):
+    """What a Discrimination Score with its interval says of a model, the worst first."""
+
+    COLLAPSE_CERTAIN = "collapse_certain", "collapse, certain"
+    COLLAPSE = "collapse", "collapse"
+    NEAR_CHANCE = "near_chance", "near chance"
+    DISCRIMINATES = "discriminates", "discriminates"
+
+
 class Family(models.TextChoices):
     """The eight retrieval families."""
 

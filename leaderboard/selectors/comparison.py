@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from leaderboard.models import AggregateScore, Run
+from leaderboard.models import AggregateScore, Run, Score, Task
 from leaderboard.models.vocabulary import (
     AggregateScope,
     Domain,
@@ -13,6 +13,7 @@ from leaderboard.models.vocabulary import (
     PairingType,
     ReleaseGroup,
     Split,
+    SuiteKind,
 )
 
 TITLES: dict[tuple[str, str], str] = {
@@ -28,6 +29,7 @@ TITLES: dict[tuple[str, str], str] = {
     )
     for value, label in choices.choices
 }
+TASK_SCOPE = "task"
 COMPARED_METRICS = ("hit@1", "cv")
 SCOPE_ORDER = [scope.value for scope in AggregateScope]
 KEY_ORDER = {place: number for number, place in enumerate(TITLES)}
@@ -44,7 +46,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRow:
-    """One mean in both runs; a side is None where its run does not have it."""
+    """One mean, or one task's main metric, in both runs; a side is None where its run does not have it."""
 
     scope: str
     scope_title: str
@@ -74,31 +76,65 @@ def publication_comparison(run_id: UUID) -> Comparison:
     Raises:
         Run.DoesNotExist: there is no such run.
     """
-    run = Run.objects.only("revision_id", "suite_id").get(pk=run_id)
+    run = Run.objects.select_related("suite").get(pk=run_id)
     published = (
         Run.objects.only("attempt").filter(revision=run.revision_id, suite=run.suite_id, is_published=True).first()
     )
-    sides: dict[tuple[str, str, str], dict[UUID, Side]] = {}
-    wanted = [run.pk, *([published.pk] if published else [])]
-    for aggregate in AggregateScore.objects.filter(run__in=wanted, metric__in=COMPARED_METRICS):
-        key = (aggregate.scope, aggregate.key, aggregate.metric)
-        side = Side(aggregate.value, aggregate.n_tasks, aggregate.n_expected)
-        sides.setdefault(key, {})[aggregate.run_id] = side
+    rows_of = _task_rows if run.suite.kind == SuiteKind.PROBING else _mean_rows
     return Comparison(
         published_run_id=published.pk if published else None,
         published_attempt=published.attempt if published else None,
-        rows=tuple(
-            ComparisonRow(
-                scope=scope,
-                scope_title=str(AggregateScope(scope).label),
-                title=TITLES.get((scope, key), "All families"),
-                metric=metric,
-                old=by_run.get(published.pk) if published else None,
-                new=by_run.get(run.pk),
-            )
-            for (scope, key, metric), by_run in sorted(sides.items(), key=lambda item: _order(*item[0]))
-        ),
+        rows=rows_of(run.pk, published.pk if published else None),
     )
+
+
+def _task_rows(run: UUID, published: UUID | None) -> tuple[ComparisonRow, ...]:
+    """The main metric of every task, by modality: what a probing suite has in the place of means."""
+    scores = (
+        Score.objects.filter(task_run__run__in=_known(run, published), is_main=True)
+        .select_related("task_run__task")
+        .defer("task_run__outcomes")
+        .order_by("task_run__task__position")
+    )
+    sides: dict[Task, dict[UUID, tuple[str, Side]]] = {}
+    for score in scores:
+        side = (score.metric, Side(score.value, n_tasks=1, n_expected=1))
+        sides.setdefault(score.task_run.task, {})[score.task_run.run_id] = side
+    return tuple(
+        ComparisonRow(
+            scope=TASK_SCOPE,
+            scope_title=str(task.get_modality_display() or task.get_kind_display()),
+            title=task.title,
+            metric=next(iter(by_run.values()))[0],
+            old=by_run[published][1] if published in by_run else None,
+            new=by_run[run][1] if run in by_run else None,
+        )
+        for task, by_run in sides.items()
+    )
+
+
+def _mean_rows(run: UUID, published: UUID | None) -> tuple[ComparisonRow, ...]:
+    """The means of a retrieval run, overall and by group."""
+    sides: dict[tuple[str, str, str], dict[UUID, Side]] = {}
+    for aggregate in AggregateScore.objects.filter(run__in=_known(run, published), metric__in=COMPARED_METRICS):
+        key = (aggregate.scope, aggregate.key, aggregate.metric)
+        side = Side(aggregate.value, aggregate.n_tasks, aggregate.n_expected)
+        sides.setdefault(key, {})[aggregate.run_id] = side
+    return tuple(
+        ComparisonRow(
+            scope=scope,
+            scope_title=str(AggregateScope(scope).label),
+            title=TITLES.get((scope, key), "All families"),
+            metric=metric,
+            old=by_run.get(published) if published else None,
+            new=by_run.get(run),
+        )
+        for (scope, key, metric), by_run in sorted(sides.items(), key=lambda item: _order(*item[0]))
+    )
+
+
+def _known(*runs: UUID | None) -> list[UUID]:
+    return [run for run in runs if run is not None]
 
 
 def _order(scope: str, key: str, metric: str) -> tuple[int, int, int]:

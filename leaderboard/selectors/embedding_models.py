@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models.functions import Lower
 
 from leaderboard.models import AggregateScore, EmbeddingModel, Run, Score, TaskRun
-from leaderboard.models.vocabulary import AggregateScope, TaskRunState
+from leaderboard.models.vocabulary import AggregateScope, TaskKind, TaskRunState
 from leaderboard.selectors.boards import GroupScore
 from leaderboard.selectors.published import MAIN_METRIC, PublishedModel, TaskScore, published_model, task_score
 
@@ -24,6 +24,7 @@ class RunSummary:
     suite_slug: str
     suite_title: str
     suite_version: str
+    suite_kind: str
     suite_is_live: bool
     suite_is_synthetic: bool
     attempt: int
@@ -38,7 +39,10 @@ class RunSummary:
 
 @dataclass(frozen=True, slots=True)
 class TaskOutcome:
-    """A task of a run: its score, or why there is none (`state` and the error's code and message)."""
+    """A task of a run: its score, or why there is none (`state` and the error's code and message).
+
+    Tasks of probing suites have no `score` here: their numbers stand in the suite's statistics.
+    """
 
     name: str
     title: str
@@ -93,6 +97,7 @@ def run_history(*, model_id: int) -> tuple[RunSummary, ...]:
             suite_slug=run.suite.slug,
             suite_title=run.suite.title,
             suite_version=run.suite.version,
+            suite_kind=run.suite.kind,
             suite_is_live=run.suite.is_live,
             suite_is_synthetic=run.suite.synthetic,
             attempt=run.attempt,
@@ -142,7 +147,7 @@ def _group(means: Mapping[tuple[str, str, str], GroupScore], scope: str) -> dict
 def _task_outcomes(run: Run) -> tuple[TaskOutcome, ...]:
     scores = {
         score.task_run_id: task_score(score)
-        for score in Score.objects.filter(task_run__run=run, is_main=True)
+        for score in Score.objects.filter(task_run__run=run, task_run__task__kind=TaskKind.RETRIEVAL, is_main=True)
         .select_related("task_run")
         .defer("task_run__outcomes")
     }

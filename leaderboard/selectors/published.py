@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from leaderboard.models import Run, Score
 from leaderboard.selectors.catalogue import LISTED, LISTED_SCORE
 
@@ -119,12 +121,44 @@ def published_models(*, suite_id: int) -> tuple[PublishedModel, ...]:
     return tuple(published_model(run) for run in runs)
 
 
+@dataclass(frozen=True, slots=True)
+class MainScore:
+    """A published run's value of a task's main metric, in the range of the metric."""
+
+    model: PublishedModel
+    metric: str
+    value: float
+    lower: float | None
+    upper: float | None
+    n_queries: int
+
+
+def main_scores(*, task_id: int) -> tuple[MainScore, ...]:
+    """Every published value of a task's main metric, the best first. One query."""
+    return tuple(
+        MainScore(
+            model=published_model(score.task_run.run),
+            metric=score.metric,
+            value=score.value,
+            lower=score.lower,
+            upper=score.upper,
+            n_queries=score.task_run.n_queries,
+        )
+        for score in _main_scores(task_id)
+    )
+
+
 def results_on_task(*, task_id: int) -> tuple[RunOnTask, ...]:
     """Every published result on a task, the best first. One query."""
-    scores = (
+    return tuple(
+        RunOnTask(model=published_model(score.task_run.run), score=task_score(score)) for score in _main_scores(task_id)
+    )
+
+
+def _main_scores(task_id: int) -> QuerySet[Score]:
+    return (
         Score.objects.filter(LISTED_SCORE, task_run__task=task_id)
         .select_related("task_run__run__revision__model")
         .defer("task_run__outcomes", "task_run__run__environment", "task_run__run__model_description")
         .order_by("-value", "task_run__run__revision__model__repo_id", "task_run__run__revision")
     )
-    return tuple(RunOnTask(model=published_model(score.task_run.run), score=task_score(score)) for score in scores)

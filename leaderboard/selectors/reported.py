@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class ReportedFigure:
-    """One statement of the authors; `numbers` are in `unit`: percent, points, ratio or tasks."""
+    """One statement of the authors; `numbers` are in `unit`: percent, points, ratio, score, or what is counted."""
 
     subject: str
     statement: str
@@ -17,9 +17,9 @@ class ReportedFigure:
 
     @property
     def shown(self) -> str:
-        """The numbers in words, a ratio without its unit."""
+        """The numbers in words, a ratio or a score without its unit."""
         numbers = " / ".join(f"{number:g}" for number in self.numbers)
-        return numbers if self.unit == "ratio" else f"{numbers} {self.unit}"
+        return numbers if self.unit in {"ratio", "score"} else f"{numbers} {self.unit}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class ReportedFigures:
     figures: tuple[ReportedFigure, ...]
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def reported_figures(file: Path) -> ReportedFigures:
-    """The content of the file that the setting `REPORTED_FIGURES` names."""
+    """The content of a file that the setting `REPORTED_FIGURES` or `PROBING_REPORTED_FIGURES` names."""
     document = json.loads(file.read_text(encoding="utf-8"))
     return ReportedFigures(
         status=document["status"],

@@ -8,8 +8,9 @@ from uuid import UUID
 
 from django.db.models import F, FilteredRelation, Q
 
-from leaderboard.models import Run, RunEvent, TaskRun
-from leaderboard.models.vocabulary import ACTIVE_RUN_STATES, ENDED_TASK_STATES, RunState, TaskRunState
+from leaderboard.models import Run, RunEvent, Task, TaskRun
+from leaderboard.models.vocabulary import ACTIVE_RUN_STATES, ENDED_TASK_STATES, RunState, TaskKind, TaskRunState
+from leaderboard.selectors.published import MAIN_METRIC
 from leaderboard.selectors.run_words import STATE_SENTENCES, next_step
 
 
@@ -21,6 +22,7 @@ class SuiteFacts:
     version: str
     title: str
     synthetic: bool
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +77,17 @@ class RunFacts:
 
 @dataclass(frozen=True, slots=True)
 class TaskRow:
-    """One task of a run. Scores are in [0, 1] and None until the task has succeeded."""
+    """One task of a run, with its main metric; the value is None until the task has succeeded."""
 
     name: str
     title: str
-    family_title: str
-    domain_title: str
+    group_titles: str
     state: str
     state_title: str
     inputs_done: int
     inputs_total: int
-    hit_at_1: float | None
+    metric: str
+    value: float | None
     lower: float | None
     upper: float | None
     chance: float | None
@@ -104,7 +106,10 @@ class TaskRow:
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """How far a run is. `mean_hit_at_1` is the plain mean over the tasks that succeeded, None before the first."""
+    """How far a run is.
+
+    `mean_hit_at_1` is the plain mean over the retrieval tasks that succeeded, None before the first.
+    """
 
     n_tasks: int
     n_succeeded: int
@@ -178,7 +183,9 @@ def _facts(run: Run) -> RunFacts:
         adapter_commit=revision.adapter_commit,
         family=revision.model.family,
         parameters=revision.model.parameters,
-        suite=SuiteFacts(slug=suite.slug, version=suite.version, title=suite.title, synthetic=suite.synthetic),
+        suite=SuiteFacts(
+            slug=suite.slug, version=suite.version, title=suite.title, synthetic=suite.synthetic, kind=suite.kind
+        ),
         attempt=run.attempt,
         priority_title=run.get_priority_display(),
         state=run.state,
@@ -210,6 +217,7 @@ def _task_rows(run_id: UUID) -> list[TaskRow]:
         .select_related("task")
         .defer("outcomes")
         .annotate(main=FilteredRelation("scores", condition=Q(scores__is_main=True)))
+        .annotate(main_metric=F("main__metric"))
         .annotate(main_value=F("main__value"), main_lower=F("main__lower"), main_upper=F("main__upper"))
         .order_by("task__position")
     )
@@ -222,13 +230,13 @@ def _task_row(task_run: Any) -> TaskRow:
     return TaskRow(
         name=task_run.task.name,
         title=task_run.task.title,
-        family_title=task_run.task.get_family_display(),
-        domain_title=task_run.task.get_domain_display(),
+        group_titles=_group_titles(task_run.task),
         state=task_run.state,
         state_title=task_run.get_state_display(),
         inputs_done=task_run.inputs_done,
         inputs_total=task_run.inputs_total,
-        hit_at_1=task_run.main_value,
+        metric=task_run.main_metric or "",
+        value=task_run.main_value,
         lower=task_run.main_lower,
         upper=task_run.main_upper,
         chance=task_run.chance,
@@ -241,8 +249,16 @@ def _task_row(task_run: Any) -> TaskRow:
     )
 
 
+def _group_titles(task: Task) -> str:
+    """The groups that a task belongs to, in words."""
+    if task.kind == TaskKind.RETRIEVAL:
+        return f"{task.get_family_display()}, {task.get_domain_display().lower()}"
+    parts = (task.get_kind_display(), task.get_modality_display(), task.get_level_display())
+    return ", ".join(part for part in parts if part)
+
+
 def _progress(tasks: Sequence[TaskRow], *, place_in_queue: int | None) -> RunProgress:
-    values = [task.hit_at_1 for task in tasks if task.hit_at_1 is not None]
+    values = [task.value for task in tasks if task.metric == MAIN_METRIC and task.value is not None]
     return RunProgress(
         n_tasks=len(tasks),
         n_succeeded=sum(task.state == TaskRunState.SUCCEEDED for task in tasks),

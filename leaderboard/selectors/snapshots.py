@@ -80,16 +80,23 @@ class BoardContent:
 
 
 @dataclass(frozen=True, slots=True)
-class SuiteStatistics:
-    """The statistics of a suite. `is_fresh`: they cover exactly the runs that are published and the tasks installed.
+class Snapshot:
+    """The current statistics of a suite, without what they say.
 
-    `left_out`: by run, the tasks in which it was measured on other data than most.
+    `is_fresh`: they cover exactly the runs that are published and the tasks installed. `left_out`: by run, the tasks in
+    which it was measured on other data than most.
     """
 
     pk: int
     built_at: datetime
     is_fresh: bool
     left_out: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteStatistics(Snapshot):
+    """The statistics of a retrieval suite."""
+
     content: BoardContent
 
 
@@ -114,11 +121,8 @@ class PairDifference:
         return PairDifference(self.scope, self.key, -self.value, -self.upper, -self.lower)
 
 
-def suite_statistics(suite_id: int, *, run_ids: Collection[UUID], tasks: Collection[str]) -> SuiteStatistics | None:
-    """The current statistics of a suite, told whether they cover these published runs and installed tasks.
-
-    One query; a second one when this process sees the snapshot for the first time.
-    """
+def current_snapshot(suite_id: int, *, run_ids: Collection[UUID], tasks: Collection[str]) -> Snapshot | None:
+    """Which statistics of a suite are current, told whether they cover these runs and tasks. One query."""
     found = (
         BoardSnapshot.objects.filter(suite=suite_id, is_current=True)
         .values_list("pk", "built_at", "runs", "tasks", "left_out")
@@ -128,7 +132,18 @@ def suite_statistics(suite_id: int, *, run_ids: Collection[UUID], tasks: Collect
         return None
     pk, built_at, covered, covered_tasks, left_out = found
     is_fresh = set(covered) == set(run_ids) and set(covered_tasks) == set(tasks)
-    return SuiteStatistics(pk, built_at, is_fresh, left_out, _content(pk))
+    return Snapshot(pk, built_at, is_fresh, left_out)
+
+
+def suite_statistics(suite_id: int, *, run_ids: Collection[UUID], tasks: Collection[str]) -> SuiteStatistics | None:
+    """The current statistics of a retrieval suite, told whether they cover these published runs and installed tasks.
+
+    One query; a second one when this process sees the snapshot for the first time.
+    """
+    found = current_snapshot(suite_id, run_ids=run_ids, tasks=tasks)
+    if found is None:
+        return None
+    return SuiteStatistics(found.pk, found.built_at, found.is_fresh, found.left_out, _content(found.pk))
 
 
 def published_run_ids(suite_id: int) -> list[UUID]:

@@ -27,14 +27,26 @@ class AttemptRow:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherSubmission:
+    """A submission beside another."""
+
+    submission_id: UUID
+    suite_title: str
+
+
+@dataclass(frozen=True, slots=True)
 class SubmissionDetail:
-    """A submission with its attempts, the newest first; there is always at least one."""
+    """A submission with its attempts, the newest first; there is always at least one.
+
+    `others` are those of the same person and revision on other suites.
+    """
 
     submission_id: UUID
     submitter_id: int
     submitter: str
     created_at: datetime
     attempts: tuple[AttemptRow, ...]
+    others: tuple[OtherSubmission, ...] = ()
 
     @property
     def latest(self) -> AttemptRow:
@@ -63,12 +75,12 @@ class SubmissionRow:
 
 
 def submittable_suites() -> QuerySet[Suite]:
-    """Live suites of which at least one task's data are installed, each with `n_installed`."""
+    """Live suites of which at least one task's data are installed, each with `n_installed`: retrieval first."""
     return (
         Suite.objects.filter(is_live=True)
         .annotate(n_installed=Count("tasks", filter=Q(tasks__is_installed=True)))
         .filter(n_installed__gte=1)
-        .order_by("synthetic", "title")
+        .order_by("synthetic", "-kind", "title")
     )
 
 
@@ -83,6 +95,14 @@ def submission_detail(submission_id: UUID) -> SubmissionDetail | None:
         submitter=submission.submitter.get_username(),
         created_at=submission.created_at,
         attempts=tuple(_attempt(run) for run in submission.runs.order_by("-attempt")),
+        others=tuple(
+            OtherSubmission(other.pk, other.suite.title)
+            for other in Submission.objects.filter(
+                submitter=submission.submitter, revision=submission.revision_id, suite__is_live=True
+            )
+            .exclude(suite=submission.suite_id)
+            .select_related("suite")
+        ),
     )
 
 

@@ -1,7 +1,7 @@
 """Stores what workers report, task by task, and closes runs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -14,12 +14,10 @@ from leaderboard.services.leases import TaskClaim, lease_end, task_run_lock
 from leaderboard.services.publishing import run_publish_first
 from leaderboard.services.runs import NO_LEASE, run_fail, run_lock, run_move, task_run_move
 
-MAIN_METRIC = "hit@1"
-
 
 @dataclass(frozen=True, slots=True)
 class ScoreValue:
-    """One metric of a task, in [0, 1]."""
+    """One metric of a task, in the range that the database keeps for it."""
 
     metric: str
     value: float
@@ -29,20 +27,29 @@ class ScoreValue:
 
 @dataclass(frozen=True, slots=True)
 class TaskOutcome:
-    """Everything that a worker reports of a finished task. `outcomes` are per-query ranks, compressed."""
+    """Everything that a worker reports of a finished task.
+
+    `outcomes` are per-query ranks, or the arrays of a probing task, compressed. What only a ranking has is None for
+    other kinds of tasks.
+    """
 
     scores: tuple[ScoreValue, ...]
-    chance: float
+    main_metric: str
+    chance: float | None
     n_queries: int
-    hit_at_1_optimistic: float
-    hit_at_1_pessimistic: float
-    self_excluded: int
     n_inputs: int
     seconds_embedding: float
     seconds_ranking: float
     peak_memory_bytes: int
     data_sha256: str
     outcomes: bytes
+    hit_at_1_optimistic: float | None = None
+    hit_at_1_pessimistic: float | None = None
+    self_excluded: int | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+NOT_COLUMNS = {"scores", "main_metric", "n_inputs"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +101,7 @@ def task_run_succeed(*, claim: TaskClaim, worker: str, outcome: TaskOutcome) -> 
         LeaseLost: the worker's claim was taken back.
     """
     task_run = task_run_lock(claim, worker=worker)
-    stored = {name: getattr(outcome, name) for name in TaskOutcome.__slots__ if name not in {"scores", "n_inputs"}}
+    stored = {name: getattr(outcome, name) for name in TaskOutcome.__slots__ if name not in NOT_COLUMNS}
     task_run_move(
         task_run, TaskRunState.SUCCEEDED, inputs_done=outcome.n_inputs, inputs_total=outcome.n_inputs, **stored
     )
@@ -105,7 +112,7 @@ def task_run_succeed(*, claim: TaskClaim, worker: str, outcome: TaskOutcome) -> 
             value=score.value,
             lower=score.lower,
             upper=score.upper,
-            is_main=score.metric == MAIN_METRIC,
+            is_main=score.metric == outcome.main_metric,
         )
         for score in outcome.scores
     )

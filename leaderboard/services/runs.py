@@ -153,7 +153,7 @@ def run_rerun(*, run_id: UUID, actor: User, failed_only: bool = False, reason: s
 
 CARRIED_FIELDS = (
     "state", "started_at", "finished_at", "seconds_embedding", "seconds_ranking", "peak_memory_bytes", "n_queries",
-    "chance", "hit_at_1_optimistic", "hit_at_1_pessimistic", "self_excluded", "data_sha256", "outcomes",
+    "chance", "hit_at_1_optimistic", "hit_at_1_pessimistic", "self_excluded", "data_sha256", "outcomes", "counts",
     "inputs_done", "inputs_total",
 )  # fmt: skip
 

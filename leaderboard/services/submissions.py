@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db import IntegrityError, transaction
 
 from leaderboard.exceptions import DuplicateSubmission, PreflightFailed, SubmissionsPaused, SuiteMissing
-from leaderboard.models import EmbeddingModel, ModelRevision, Run, Submission, SubmissionPause, Suite, User
+from leaderboard.models import EmbeddingModel, ModelRevision, Priority, Run, Submission, SubmissionPause, Suite, User
 from leaderboard.models.vocabulary import ACTIVE_RUN_STATES, RunState
 from leaderboard.ports import PreflightReport
 from leaderboard.services.runs import run_create
@@ -44,12 +44,40 @@ def existing_run(*, report: PreflightReport, suite: Suite) -> Existing | None:
     return Existing(run) if run else None
 
 
+def submissions_create(
+    *,
+    submitter: User,
+    report: PreflightReport,
+    suites: Sequence[Suite],
+    declared_training_data: Sequence[str] = (),
+) -> list[Submission]:
+    """Queue the evaluation of a revision on several suites, those left out that have been run on it already.
+
+    Either all of them are queued or none.
+
+    Raises:
+        DuplicateSubmission: this revision was or is being evaluated on every one of the suites.
+        SubmissionsPaused, PreflightFailed, SuiteMissing: as `submission_create` says.
+    """
+    wanted = [suite for suite in suites if existing_run(report=report, suite=suite) is None]
+    if not wanted:
+        raise DuplicateSubmission("This revision was or is being evaluated on every chosen suite.")
+    with transaction.atomic():
+        return [
+            submission_create(
+                submitter=submitter, report=report, suite=suite, declared_training_data=declared_training_data
+            )
+            for suite in wanted
+        ]
+
+
 def submission_create(
     *,
     submitter: User,
     report: PreflightReport,
     suite: Suite,
     declared_training_data: Sequence[str] = (),
+    priority: Priority = Priority.VISITOR,
 ) -> Submission:
     """Queue the evaluation of a revision that passed preflight.
 
@@ -75,7 +103,7 @@ def submission_create(
                 submitter=submitter,
                 declared_training_data=list(declared_training_data),
             )
-            run_create(revision=revision, suite=suite, requested_by=submitter, submission=submission)
+            run_create(revision=revision, suite=suite, requested_by=submitter, submission=submission, priority=priority)
     except IntegrityError as error:
         raise DuplicateSubmission("Somebody submitted this revision at the same moment.") from error
     return submission

@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
+from leaderboard.models.vocabulary import SuiteKind
 from leaderboard.selectors.catalogue import SuiteSummary, live_suites
 from leaderboard.selectors.published import PublishedModel, published_models
 from leaderboard.selectors.snapshots import BoardContent, Bucket, statistics_of_suite
@@ -39,7 +40,7 @@ BUCKET_COLUMNS = (
 
 def page(request: HttpRequest) -> HttpResponse:
     """The analyses of one suite."""
-    suites = live_suites()
+    suites = live_suites(SuiteKind.RETRIEVAL)
     suite = chosen_suite(suites, request.GET.get("suite", ""))
     if suite is None:
         return render(request, "boards/no_suite.html", {"section": "analyses"})

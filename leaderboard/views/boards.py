@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from leaderboard.forms.boards import BoardFilterForm
-from leaderboard.models.vocabulary import AggregateScope, Domain, Family
+from leaderboard.models.vocabulary import AggregateScope, Domain, Family, SuiteKind
 from leaderboard.selectors.boards import Board, BoardRow, group_board, overall_board
 from leaderboard.selectors.catalogue import SuiteSummary, live_suites
 from leaderboard.views import figures
@@ -33,7 +33,7 @@ class Tab:
 
 def overall(request: HttpRequest) -> HttpResponse:
     """The front page: every family of a suite."""
-    suites = live_suites()
+    suites = live_suites(SuiteKind.RETRIEVAL)
     suite = chosen_suite(suites, request.GET.get("suite", ""))
     if suite is None:
         return render(request, "boards/no_suite.html", {"section": "boards"})
@@ -77,7 +77,7 @@ def chosen_suite(suites: tuple[SuiteSummary, ...], slug: str) -> SuiteSummary | 
 
 
 def _group_page(request: HttpRequest, *, scope: AggregateScope, key: str, heading: str) -> HttpResponse:
-    suites = live_suites()
+    suites = live_suites(SuiteKind.RETRIEVAL)
     suite = chosen_suite(suites, request.GET.get("suite", ""))
     if suite is None:
         return render(request, "boards/no_suite.html", {"section": "boards"})

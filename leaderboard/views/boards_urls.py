@@ -2,12 +2,25 @@
 
 from django.urls import path
 
-from leaderboard.views import analyses, boards, catalogue, compare, embedding_models, methods
+from leaderboard.views import (
+    analyses,
+    boards,
+    catalogue,
+    compare,
+    embedding_models,
+    methods,
+    probe_analyses,
+    probe_boards,
+)
 
 urlpatterns = [
     path("", boards.overall, name="board-overall"),
     path("boards/family/<slug:family>/", boards.family, name="board-family"),
     path("boards/domain/<slug:domain>/", boards.domain, name="board-domain"),
+    path("boards/medtec/", probe_boards.overview, name="probe-board"),
+    path("boards/medtec/modality/<slug:key>/", probe_boards.modality, name="probe-modality"),
+    path("boards/medtec/level/<slug:level>/", probe_boards.level, name="probe-level"),
+    path("boards/medtec/analysis/<slug:name>/", probe_analyses.page, name="probe-analysis"),
     path("boards/<slug:axis>/<slug:key>/", boards.other_group, name="board-group"),
     path("models/<path:repo_id>/", embedding_models.detail, name="model-detail"),
     path("tasks/", catalogue.task_list, name="task-list"),

@@ -8,12 +8,14 @@ from django.urls import reverse
 from django.utils.text import slugify
 
 from leaderboard.forms.tasks import TaskFilter
-from leaderboard.models.vocabulary import Domain, EvidenceForm, Family, PoolScope, Split
+from leaderboard.models.vocabulary import Domain, EvidenceForm, Family, Modality, PoolScope, Split, TaskKind
 from leaderboard.selectors.catalogue import TaskSummary, live_task, live_tasks, task_summaries
 from leaderboard.selectors.published import results_on_task
 from leaderboard.selectors.snapshots import statistics_of_suite
 from leaderboard.views import figures
 from leaderboard.views.analysis_words import BUCKETS
+from leaderboard.views.probe_tasks import probe_task_page
+from leaderboard.views.probe_words import level_title
 from leaderboard.views.questions import FAMILY_QUESTIONS
 from leaderboard.views.sheets import Cell, Column, Group, Sheet, address_with, csv_response, sorted_sheet, text_cell
 from leaderboard.views.task_results import result_sheet
@@ -21,16 +23,33 @@ from leaderboard.views.task_results import result_sheet
 LIST_COLUMNS = (
     Column("task", "Task", "The smallest scored unit", ("task", "title"), is_text=True, is_row_head=True),
     Column("suite", "Suite", "The suite that it belongs to", ("suite",), "left", is_text=True),
-    Column("family", "Family", "What is asked and what is searched", ("family",), "left", is_text=True),
-    Column("domain", "Domain", "Anatomical domain", ("domain",), "left", is_text=True),
-    Column("evidence_form", "Evidence", "The richest evidence in it", ("evidence_form",), "left", is_text=True),
+    Column(
+        "family",
+        "Family",
+        "What is asked and what is searched; of a probing suite, what is measured",
+        ("family",),
+        "left",
+        is_text=True,
+    ),
+    Column(
+        "domain", "Domain", "Anatomical domain; of a probing suite, the modality", ("domain",), "left", is_text=True
+    ),
+    Column(
+        "evidence_form",
+        "Evidence",
+        "The richest evidence in it; of a probing suite, the level",
+        ("evidence_form",),
+        "left",
+        is_text=True,
+    ),
     Column("split", "Split", "Whether its source gave training data to MedEmb", ("split",), "left", is_text=True),
     Column("pool", "Pool", "Whose candidates a query ranks", ("pool",), "left", is_text=True),
-    Column("queries", "Queries", "Number of queries", ("queries",)),
+    Column("queries", "Queries", "Number of queries, anchor images or questions", ("queries",)),
     Column("chance", "Chance", "Hit@1 expected of a random order, in percent", ("chance_percent",)),
     Column("models", "Models", "Published models with a score on it", ("models",)),
     Column("best", "Best Hit@1", "The best published score, in percent", ("best_hit_at_1_percent",)),
     Column("data", "Data", "Whether the workers have the task's data", ("data",), "left", is_text=True),
+    Column("ds", "Best DS", "The best published Discrimination Score", ("best_ds",)),
 )
 
 
@@ -59,6 +78,8 @@ def task_detail(request: HttpRequest, suite: str, name: str) -> HttpResponse:
     task = None if "\x00" in name else live_task(suite=suite, name=name)
     if task is None:
         raise Http404("There is no such task.")
+    if task.kind != TaskKind.RETRIEVAL:
+        return probe_task_page(request, task)
     statistics = statistics_of_suite(task.suite_id)
     found = result_sheet(task, results_on_task(task_id=task.pk), statistics)
     sheet = sorted_sheet(found, request=request, default="rank")
@@ -83,7 +104,8 @@ def _list_sheet(tasks: Sequence[TaskSummary]) -> Sheet:
 
 
 def _list_row(task: TaskSummary) -> tuple[Cell, ...]:
-    has_best = task.best is not None
+    best_hit = task.best if task.kind == TaskKind.RETRIEVAL else None
+    best_ds = task.best if task.kind == TaskKind.CELL else None
     return (
         Cell(
             text=task.title,
@@ -94,24 +116,39 @@ def _list_row(task: TaskSummary) -> tuple[Cell, ...]:
             is_row_head=True,
         ),
         text_cell(task.suite_slug, note="synthetic" if task.is_synthetic else ""),
-        text_cell(Family(task.family).label),
-        text_cell(Domain(task.domain).label),
-        text_cell(EvidenceForm(task.evidence_form).label),
-        text_cell(Split(task.split).label),
-        text_cell(PoolScope(task.pool).label.partition(":")[0]),
+        *_group_cells(task),
         _number(task.n_queries),
         Cell(figures.percent(task.chance), task.chance, (figures.csv_percent(task.chance),)),
         _number(task.n_models),
         Cell(
-            text=figures.percent(task.best),
-            sort=task.best,
-            data=(figures.csv_percent(task.best),),
-            style=figures.heat(task.best) if has_best else "none",
+            text=figures.percent(best_hit),
+            sort=best_hit,
+            data=(figures.csv_percent(best_hit),),
+            style="none" if best_hit is None else figures.heat(best_hit),
         ),
         text_cell(
             "Installed" if task.is_installed else "Awaiting data", style="left" if task.is_installed else "left none"
         ),
+        Cell(
+            figures.signed(best_ds), best_ds, (figures.rounded(best_ds),), style="none" if best_ds is None else "score"
+        ),
     )
+
+
+def _group_cells(task: TaskSummary) -> tuple[Cell, ...]:
+    """The groups of a task: family, domain, evidence, split and pool, or kind, modality and level."""
+    if task.kind == TaskKind.RETRIEVAL:
+        words = (
+            Family(task.family).label,
+            Domain(task.domain).label,
+            EvidenceForm(task.evidence_form).label,
+            Split(task.split).label,
+            PoolScope(task.pool).label.partition(":")[0],
+        )
+    else:
+        modality = Modality(task.modality).label if task.modality else ""
+        words = (TaskKind(task.kind).label, modality, level_title(task.level) if task.level else "", "", "")
+    return tuple(text_cell(word) for word in words)
 
 
 def _number(value: int | None) -> Cell:

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from leaderboard.forms.comparison import FEWEST_COMPARED, ComparisonForm
-from leaderboard.models.vocabulary import AggregateScope, Family
+from leaderboard.models.vocabulary import AggregateScope, Family, SuiteKind
 from leaderboard.selectors.catalogue import live_suites
 from leaderboard.selectors.published import PublishedModel, published_models
 from leaderboard.selectors.snapshots import (
@@ -28,7 +28,7 @@ Differences = Sequence[Mapping[tuple[str, str], PairDifference]]
 
 def page(request: HttpRequest) -> HttpResponse:
     """Choose models, and see where one is shown to be better."""
-    suite = chosen_suite(live_suites(), request.GET.get("suite", ""))
+    suite = chosen_suite(live_suites(SuiteKind.RETRIEVAL), request.GET.get("suite", ""))
     if suite is None:
         return render(request, "boards/no_suite.html", {"section": "boards"})
     statistics = statistics_of_suite(suite.pk)

@@ -13,6 +13,7 @@ from django.shortcuts import redirect, render
 from django.utils.text import slugify
 
 from leaderboard.models import EmbeddingModel
+from leaderboard.models.vocabulary import SuiteKind
 from leaderboard.selectors.boards import Board, BoardRow, overall_board
 from leaderboard.selectors.catalogue import SuiteSummary, live_suites
 from leaderboard.selectors.embedding_models import (
@@ -27,6 +28,7 @@ from leaderboard.views.analysis_words import ANALYSES, AnalysisWords, analysis_f
 from leaderboard.views.axes import CHOICES_OF
 from leaderboard.views.boards import Tab
 from leaderboard.views.model_sheets import group_sheet, task_sheet
+from leaderboard.views.probe_models import probing_page
 from leaderboard.views.sheets import Sheet, address_with, csv_response, sorted_sheet
 
 MAIN_AXES = 2
@@ -54,13 +56,17 @@ def detail(request: HttpRequest, repo_id: str) -> HttpResponse:
         return render(request, "models/model.html", context)
     suite = next(suite for suite in live_suites() if suite.slug == chosen.suite_slug)
     run = published_run(run_id=chosen.run_id)
+    context |= {"chosen": chosen, "suite": suite, "run": run, "is_probing": suite.kind == SuiteKind.PROBING}
+    context |= _provenance(model, suite, run)
+    if context["is_probing"]:
+        return probing_page(request, context)
     board = overall_board(suite)
     content = board.statistics.content if board.statistics else None
     tasks = sorted_sheet(task_sheet(run.tasks, suite=suite.slug, content=content), request=request)
     if request.GET.get("format") == "csv":
         return csv_response(tasks, file_name=f"medboard-{suite.slug}-{suite.version}-{slugify(model.repo_id)}")
-    context |= _results(model, suite, run, board)
-    context |= {"chosen": chosen, "suite": suite, "tasks": tasks}
+    context |= _results(suite, run, board)
+    context["tasks"] = tasks
     context["csv_address"] = address_with(request.GET, format="csv")
     return render(request, "models/model.html", context)
 
@@ -72,7 +78,12 @@ def _chosen(published: list[RunSummary], request: HttpRequest) -> RunSummary | N
     fitting = [
         run for run in published if suite in {"", run.suite_slug} and (not revision or run.revision_id == int(revision))
     ]
-    return max(fitting, key=lambda run: (not run.suite_is_synthetic, run.published_at), default=None)
+    return max(fitting, key=_first_shown, default=None)
+
+
+def _first_shown(run: RunSummary) -> tuple[bool, bool, Any]:
+    """Real data before synthetic ones, retrieval before probing, the newest first."""
+    return (not run.suite_is_synthetic, run.suite_kind == SuiteKind.RETRIEVAL, run.published_at)
 
 
 def _run_tabs(request: HttpRequest, published: list[RunSummary], chosen: RunSummary | None) -> list[Tab]:
@@ -86,11 +97,19 @@ def _run_tabs(request: HttpRequest, published: list[RunSummary], chosen: RunSumm
     ]
 
 
-def _results(model: EmbeddingModel, suite: SuiteSummary, run: PublishedRun, board: Board) -> dict[str, Any]:
+def _provenance(model: EmbeddingModel, suite: SuiteSummary, run: PublishedRun) -> dict[str, Any]:
+    """Where the numbers of a run come from, and how to make them again."""
+    return {
+        "encode_config": _pretty(run.description.get("encode_config", {})),
+        "environment": _pretty(run.environment),
+        "command": reproduction(model.repo_id, run, suite),
+    }
+
+
+def _results(suite: SuiteSummary, run: PublishedRun, board: Board) -> dict[str, Any]:
     row = next((row for row in board.rows if row.model.run_id == run.model.run_id), None)
     sheets = _group_sheets(suite, run, board)
     return {
-        "run": run,
         "row": row,
         "rank": _rank_words(row) if row else "",
         "statistics": board.statistics,
@@ -99,9 +118,6 @@ def _results(model: EmbeddingModel, suite: SuiteSummary, run: PublishedRun, boar
         "other_sheets": sheets[MAIN_AXES:],
         "analyses": _analyses(run, board),
         "failed": [task for task in run.tasks if task.score is None],
-        "encode_config": _pretty(run.description.get("encode_config", {})),
-        "environment": _pretty(run.environment),
-        "command": reproduction(model.repo_id, run, suite),
     }
 
 

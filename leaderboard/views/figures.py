@@ -17,6 +17,14 @@ KIND_TITLES = {
     "chance": "Chance",
 }
 
+DS_METRIC = "ds"
+METRIC_TITLES = {
+    "hit@1": "Hit@1",
+    DS_METRIC: "DS",
+    "balanced_accuracy": "balanced accuracy",
+    "auroc": "macro AUROC",
+}
+
 REASONS = {
     "": "whose data were not installed when the run was made",
     OTHER_DATA: "measured on other data than most models",
@@ -61,6 +69,37 @@ def points(value: float | None) -> str:
 def points_interval(lower: float | None, upper: float | None) -> str:
     """An interval of a difference in points, e.g. -0.3 to +2.1."""
     return "" if lower is None or upper is None else f"{points(lower)} to {points(upper)}"
+
+
+def signed(value: float | None) -> str:
+    """A difference of cosines, or another number that may be negative, with its sign: +0.123."""
+    if value is None:
+        return NOTHING
+    text = f"{value:+.3f}"
+    return text[1:] if float(text) == 0 else text
+
+
+def main_figure(value: float | None, metric: str) -> str:
+    """The value of a task's main metric: a Discrimination Score with its sign, everything else as a percentage."""
+    return signed(value) if metric == DS_METRIC else percent(value)
+
+
+def metric_title(metric: str) -> str:
+    """The words for a metric, e.g. recall@10, image to text; an unknown one stands for itself."""
+    direction, _, name = metric.partition("_recall@")
+    if name:
+        return f"recall@{name}, {direction.replace('_', ' ')}"
+    return METRIC_TITLES.get(metric, metric)
+
+
+def signed_interval(lower: float | None, upper: float | None) -> str:
+    """An interval of such numbers, e.g. -0.012 to +0.034."""
+    return "" if lower is None or upper is None else f"{signed(lower)} to {signed(upper)}"
+
+
+def rounded(value: float | None) -> float | None:
+    """A number for a CSV file, to six decimals."""
+    return None if value is None else round(value, 6)
 
 
 def quantity(value: int | None) -> str:

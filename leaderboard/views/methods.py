@@ -4,10 +4,11 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from leaderboard.models.vocabulary import Domain, Family
+from leaderboard.models.vocabulary import OWN_MODALITIES, CellClass, Domain, Family, Level
 from leaderboard.selectors.published import BOUNDS_APART
 from leaderboard.selectors.reported import reported_figures
 from leaderboard.views.analysis_words import BUCKETS
+from leaderboard.views.probe_words import BOUNDARY, CLASS_EXPLANATIONS, LEVEL_QUESTIONS, level_title
 from leaderboard.views.questions import FAMILY_QUESTIONS
 
 RESAMPLES = 10_000
@@ -15,6 +16,7 @@ RESAMPLES = 10_000
 LEVEL = 0.95
 BASELINES = 8
 COMPARED_MODELS = 50
+AGE_CUTS = (40, 60)
 
 
 def page(request: HttpRequest) -> HttpResponse:
@@ -32,5 +34,11 @@ def page(request: HttpRequest) -> HttpResponse:
         "n_baselines": BASELINES,
         "compared_models": COMPARED_MODELS,
         "reported": reported_figures(settings.REPORTED_FIGURES),
+        "probing_reported": reported_figures(settings.PROBING_REPORTED_FIGURES),
+        "levels": [(level_title(level), LEVEL_QUESTIONS[level]) for level in Level],
+        "classes": [(value.label, CLASS_EXPLANATIONS[value]) for value in reversed(CellClass)],
+        "boundary": BOUNDARY,
+        "own_modalities": " and ".join(modality.label.lower() for modality in OWN_MODALITIES),
+        "age_cuts": " and ".join(map(str, AGE_CUTS)),
     }
     return render(request, "methods.html", context)

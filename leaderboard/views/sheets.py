@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.core.exceptions import BadRequest
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 
 SortValue = float | str | None
 CsvValue = str | float | None
@@ -159,6 +159,19 @@ def csv_response(sheet: Sheet, *, file_name: str) -> HttpResponse:
     for group in sheet.groups:
         for row in group.rows:
             writer.writerow([harmless(value) for cell in row for value in cell.data])
+    return response
+
+
+def json_response(sheet: Sheet, *, file_name: str) -> HttpResponse:
+    """The sheet as a JSON file: a list of rows with the columns of the CSV file, in the same order."""
+    headers = [header for column in sheet.columns for header in column.headers]
+    rows = [
+        dict(zip(headers, (value for cell in row for value in cell.data), strict=True))
+        for group in sheet.groups
+        for row in group.rows
+    ]
+    response = JsonResponse(rows, safe=False)
+    response["Content-Disposition"] = f'attachment; filename="{file_name}.json"'
     return response
 
 

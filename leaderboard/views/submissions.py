@@ -1,5 +1,6 @@
 """Submitting a model, and following what became of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -12,23 +13,27 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from leaderboard.exceptions import ApplicationError, DuplicateSubmission
 from leaderboard.forms.submissions import Checked, SubmissionForm
-from leaderboard.models import Submission
+from leaderboard.models import Suite
 from leaderboard.ports import PreflightReport, model_hub
 from leaderboard.selectors.queue import open_pause
 from leaderboard.selectors.runs import run_detail
 from leaderboard.selectors.submissions import SubmissionDetail, submission_detail, submissions_of
 from leaderboard.services.runs import run_cancel
-from leaderboard.services.submissions import Existing, existing_run, submission_create
+from leaderboard.services.submissions import Existing, existing_run, submissions_create
 from leaderboard.views.access import signed_in_required
 from leaderboard.views.runs import run_context
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The answer to a filled form. `existing` is the run that already answers the request."""
+    """The answer to a filled form.
+
+    `existing` are the runs that already answer it, by suite; `n_wanted` suites are left to be run.
+    """
 
     checked: Checked
-    existing: Existing | None = None
+    existing: Sequence[tuple[Suite, Existing]] = ()
+    n_wanted: int = 0
 
     @property
     def report(self) -> PreflightReport | None:
@@ -38,7 +43,7 @@ class Verdict:
     @property
     def passed(self) -> bool:
         """Whether it can be submitted."""
-        return self.checked.passed and self.existing is None
+        return self.checked.passed and self.n_wanted > 0
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -54,23 +59,25 @@ def submit(request: HttpRequest) -> HttpResponse:
     verdict = _verdict(form, checked)
     if request.POST.get("action") == "submit" and verdict.passed:
         try:
-            submission = _create(request, form, checked)
+            submissions = submissions_create(
+                submitter=request.user, report=checked.report, suites=form.cleaned_data["suite"]
+            )
         except DuplicateSubmission:
             verdict = _verdict(form, checked)
         except ApplicationError as error:
             form.add_error(None, error.message)
         else:
-            messages.success(request, "Submitted. This page follows the evaluation; you can leave it and come back.")
-            return redirect("submission-detail", submission_id=submission.pk)
+            words = f"Submitted to {len(submissions)} suites" if len(submissions) > 1 else "Submitted"
+            messages.success(request, f"{words}. This page follows the evaluation; you can leave it and come back.")
+            return redirect("submission-detail", submission_id=submissions[0].pk)
     return _form_page(request, form, verdict)
 
 
-def _create(request: HttpRequest, form: SubmissionForm, checked: Checked) -> Submission:
-    return submission_create(submitter=request.user, report=checked.report, suite=form.cleaned_data["suite"])
-
-
 def _verdict(form: SubmissionForm, checked: Checked) -> Verdict:
-    return Verdict(checked, existing_run(report=checked.report, suite=form.cleaned_data["suite"]))
+    chosen = form.cleaned_data["suite"]
+    runs = [(suite, existing_run(report=checked.report, suite=suite)) for suite in chosen]
+    existing = [(suite, run) for suite, run in runs if run is not None]
+    return Verdict(checked, existing, n_wanted=len(chosen) - len(existing))
 
 
 def _form_page(request: HttpRequest, form: SubmissionForm, verdict: Verdict | None) -> HttpResponse:

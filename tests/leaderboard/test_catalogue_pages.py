@@ -137,7 +137,7 @@ def test_the_methods_page_keeps_reported_figures_apart_and_names_our_choices(cli
     assert "Reported, not measured here" in html
     assert "0.5 points" in html
     assert "are <em>ours</em>" in html
-    (table,) = tables(html)
+    table, _ = tables(html)
     assert [row[2] for row in table[1:]] == [
         "46.1 percent", "0.34", "25.3 percent", "0.65", "15 / 24 / 45 / 23 tasks", "1.9 / 17.1 points",
         "7.7 / 26.6 points",

@@ -23,7 +23,7 @@ from leaderboard.models import (
     TaskRun,
 )
 from leaderboard.models.vocabulary import RunState, TaskRunState
-from tests.factories import make_published_run, make_revision, make_run, make_suite, make_task, make_user
+from tests.factories import make_cell, make_published_run, make_revision, make_run, make_suite, make_task, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -34,6 +34,11 @@ def update(queryset: models.QuerySet, **values: Any) -> None:
 
 def any_task() -> models.QuerySet:
     return Task.objects.filter(pk=make_suite(n_tasks=1).tasks.get().pk)
+
+
+def any_cell(**facts: Any) -> models.QuerySet:
+    suite = Suite.objects.create(slug="probes", version="1", title="Probes", kind="probing", synthetic=False)
+    return Task.objects.filter(pk=make_cell(suite, **facts).pk)
 
 
 def any_run(state: RunState = RunState.QUEUED) -> models.QuerySet:
@@ -114,6 +119,17 @@ FORBIDDEN: dict[str, Callable[[], Any]] = {
         Suite.objects.create(slug="s", version=version, title="", synthetic=False) for version in ("1", "2")
     ],
     "suite_version_not_empty": lambda: Suite.objects.create(slug="s", version="", title="", synthetic=False),
+    "suite_kind_known": lambda: Suite.objects.create(slug="s", version="1", title="", synthetic=False, kind="x"),
+    "task_kind_known": lambda: update(any_cell(), kind="x", level="", style="", selection=""),
+    "task_modality_known": lambda: update(any_cell(), modality="x-ray"),
+    "task_level_known": lambda: update(any_cell(), level="L6"),
+    "task_style_known": lambda: update(any_cell(), style="x"),
+    "task_subtype_known": lambda: update(any_cell(level="L5", subtype="mixed"), subtype="x"),
+    "task_selection_known": lambda: update(any_cell(), selection="x"),
+    "task_retrieval_columns": lambda: update(any_cell(), family="image_to_label"),
+    "task_cell_columns": lambda: update(any_cell(), style=""),
+    "task_subtype_of_negation": lambda: update(any_cell(), subtype="mixed"),
+    "task_modality_of_kind": lambda: update(any_cell(), modality=""),
     "task_suite_name_unique": lambda: make_task(make_suite(n_tasks=1), name="task0", position=1),
     "task_family_known": lambda: update(any_task(), family="image_to_lable"),
     "task_domain_known": lambda: update(any_task(), domain="chest"),
@@ -183,6 +199,89 @@ FORBIDDEN: dict[str, Callable[[], Any]] = {
 def test_a_forbidden_row_is_refused(name: str) -> None:
     with pytest.raises(IntegrityError, match=f'"{name}"'), transaction.atomic():
         FORBIDDEN[name]()
+
+
+RETRIEVAL_FACTS = {
+    "family": "image_to_label",
+    "domain": "thoracic",
+    "evidence_form": "image_2d",
+    "pairing_type": "image_text",
+    "granularity": "global_label",
+    "split": "held_out",
+    "pool": "local",
+    "parser": "image_cls",
+}
+
+
+@pytest.mark.parametrize("column", RETRIEVAL_FACTS)
+def test_a_retrieval_task_has_every_column_of_retrieval_and_other_tasks_none(column: str) -> None:
+    with pytest.raises(IntegrityError, match="task_retrieval_columns"), transaction.atomic():
+        any_task().update(**{column: ""})
+    with pytest.raises(IntegrityError, match="task_retrieval_columns"), transaction.atomic():
+        any_cell().update(**{column: RETRIEVAL_FACTS[column]})
+
+
+@pytest.mark.parametrize(("column", "value"), [("level", "L1"), ("style", "report"), ("selection", "all")])
+def test_a_cell_has_every_column_of_cells_and_other_tasks_none(column: str, value: str) -> None:
+    with pytest.raises(IntegrityError, match="task_cell_columns"), transaction.atomic():
+        any_task().update(**{column: value})
+    with pytest.raises(IntegrityError, match="task_cell_columns"), transaction.atomic():
+        any_cell().update(**{column: ""})
+
+
+def test_negation_has_a_subtype() -> None:
+    with pytest.raises(IntegrityError, match="task_subtype_of_negation"), transaction.atomic():
+        any_cell(level="L5", subtype="mixed").update(subtype="")
+
+
+def test_only_questions_may_be_about_several_modalities() -> None:
+    kind = {"level": "", "style": "", "selection": ""}
+    cell = any_cell()
+    cell.update(kind="closed_questions", modality="", **kind)
+    for other in ("zero_shot", "caption_retrieval"):
+        with pytest.raises(IntegrityError, match="task_modality_of_kind"), transaction.atomic():
+            cell.update(kind=other)
+    with pytest.raises(IntegrityError, match="task_modality_of_kind"), transaction.atomic():
+        any_task().update(modality="fundus")
+
+
+def test_a_cell_needs_no_chance_level_and_a_retrieval_task_does() -> None:
+    cell = any_cell()
+    assert cell.get().chance is None
+    with pytest.raises(IntegrityError, match="task_chance_with_queries"), transaction.atomic():
+        cell.update(n_queries=None, is_installed=False, chance=0.5)
+
+
+def test_only_what_is_no_ranking_may_have_no_chance_level() -> None:
+    ranking = TaskRun.objects.filter(run=make_published_run(suite=make_suite(n_tasks=1)))
+    with pytest.raises(IntegrityError, match="task_run_succeeded_has_outcomes"), transaction.atomic():
+        ranking.update(chance=None)
+    ranking.update(chance=None, hit_at_1_optimistic=None, hit_at_1_pessimistic=None, self_excluded=None)
+
+
+@pytest.mark.parametrize(
+    ("metric", "value"),
+    [("ds", -2.0), ("ds_size_matched", 2.0), ("ds_blank", -0.4), ("ds_scaled", -7.5), ("pass_rate_adjusted", -3.0)],
+)
+def test_signed_metrics_may_leave_the_range_of_shares(metric: str, value: float) -> None:
+    scores = any_score()
+    scores.update(metric=metric, value=value, lower=value, upper=value)
+    assert scores.model.objects.get(metric=metric).value == value
+
+
+@pytest.mark.parametrize(
+    ("metric", "value"),
+    [
+        ("ds", -2.01), ("ds_noise", 2.01), ("ds_scaled", float("inf")), ("ds_scaled", float("nan")),
+        ("ds", float("nan")), ("pass_rate_adjusted", 1.01), ("pass_rate_adjusted", float("-inf")),
+        ("failure_rate", -0.1), ("auroc", 1.1), ("ds_of_another_name", -0.1),
+    ],
+)  # fmt: skip
+def test_each_metric_stays_in_its_own_range(metric: str, value: float) -> None:
+    with pytest.raises(IntegrityError, match="score_value_in_range"), transaction.atomic():
+        any_score().update(metric=metric, value=value)
+    with pytest.raises(IntegrityError, match="score_interval_in_range"), transaction.atomic():
+        any_score().update(metric=metric, value=0.5, lower=min(value, 0.4), upper=max(value, 0.6))
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -0.01])

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.django_db
 
 def outcome(hit: float) -> results.TaskOutcome:
     return results.TaskOutcome(
+        main_metric="hit@1",
         scores=(results.ScoreValue("hit@1", hit, hit - 0.1, hit + 0.1), results.ScoreValue("hit@5", 0.99)),
         chance=0.25,
         n_queries=40,

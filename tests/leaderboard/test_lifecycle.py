@@ -14,6 +14,7 @@ from tests.factories import make_published_run, make_run, make_suite, make_user
 pytestmark = pytest.mark.django_db
 
 OUTCOME = results.TaskOutcome(
+    main_metric="hit@1",
     scores=(results.ScoreValue("hit@1", 0.5, 0.4, 0.6),),
     chance=0.25,
     n_queries=4,

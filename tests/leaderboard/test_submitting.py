@@ -1,13 +1,15 @@
 """The submit page: checking, submitting, and everything that can stand in the way."""
 
 import pytest
+from django.db import IntegrityError
 from django.test import Client
 from django.urls import reverse
 
 from leaderboard.models import Run, Submission, Suite, User
 from leaderboard.models.vocabulary import RunState
+from leaderboard.services import submissions
 from leaderboard.services.administration import submissions_pause
-from tests.factories import make_run, make_suite, make_task
+from tests.factories import make_cell, make_run, make_suite, make_task
 from tests.fakes import ADAPTER_COMMIT, COMMIT
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_hub")]
@@ -101,7 +103,7 @@ def test_all_problems_come_together_each_at_its_field(submitter_client: Client, 
 def test_a_form_that_names_no_repository_does_not_ask_the_hub(submitter_client: Client) -> None:
     errors = submitter_client.post(SUBMIT, {"repo_id": "", "action": "check"}).context["form"].errors
     assert errors["repo_id"] == ["Name the model's repository: owner/name."]
-    assert errors["suite"] == ["Choose the suite to run."]
+    assert errors["suite"] == ["Choose at least one suite to run."]
 
 
 def test_two_revisions_are_one_too_many(submitter_client: Client, suite: Suite) -> None:
@@ -130,6 +132,61 @@ def test_a_duplicate_leads_to_the_existing_run(
     assert words in text
     assert reverse("run-detail", args=[run.pk]) in text
     assert Run.objects.count() == 1
+
+
+@pytest.fixture
+def both(suite: Suite) -> list[Suite]:
+    """A retrieval suite and a probing one."""
+    probes = Suite.objects.create(slug="medtec-mini", version="1", title="Probes", kind="probing", synthetic=False)
+    make_cell(probes)
+    return [suite, probes]
+
+
+def test_one_suite_of_each_kind_is_ticked_real_data_before_synthetic_ones(
+    submitter_client: Client, both: list[Suite]
+) -> None:
+    make_suite("a-drawn", synthetic=True)
+    assert submitter_client.get(SUBMIT).context["form"]["suite"].initial == both
+    text = submitter_client.get(SUBMIT).content.decode()
+    assert text.count("checked") == 2
+
+
+def test_one_submission_asks_for_both_suites(submitter_client: Client, both: list[Suite]) -> None:
+    data = {**fields(both[0]), "suite": [suite.slug for suite in both]}
+    response = submitter_client.post(SUBMIT, data, follow=True)
+    assert [submission.suite for submission in Submission.objects.order_by("created_at")] == both
+    text = response.content.decode()
+    assert "Submitted to 2 suites" in text
+    assert "Also submitted to" in text
+    other = Submission.objects.get(suite=both[1])
+    assert reverse("submission-detail", args=[other.pk]) in text
+    assert Run.objects.count() == 2
+
+
+def test_what_is_there_already_is_said_and_the_rest_is_run(submitter_client: Client, both: list[Suite]) -> None:
+    submitter_client.post(SUBMIT, fields(both[0]))
+    data = {**fields(both[0]), "suite": [suite.slug for suite in both]}
+    text = page(submitter_client, {**data, "action": "check"})
+    assert "Ready to submit" in text
+    assert f"{both[0].title}: This revision is being evaluated" in text
+    submitter_client.post(SUBMIT, data)
+    assert Run.objects.filter(suite=both[0]).count() == 1
+    assert Run.objects.filter(suite=both[1]).count() == 1
+    assert "Already there" in page(submitter_client, data)
+    assert Run.objects.count() == 2
+
+
+def test_both_suites_or_none(submitter_client: Client, both: list[Suite], monkeypatch: pytest.MonkeyPatch) -> None:
+    real = submissions.run_create
+
+    def fails_on_probes(**arguments: object) -> Run:
+        if arguments["suite"] == both[1]:
+            raise IntegrityError("somebody was faster")
+        return real(**arguments)
+
+    monkeypatch.setattr(submissions, "run_create", fails_on_probes)
+    page(submitter_client, {**fields(both[0]), "suite": [suite.slug for suite in both]})
+    assert not Submission.objects.exists()
 
 
 def test_a_failed_run_can_be_submitted_again(submitter_client: Client, suite: Suite) -> None:

@@ -22,6 +22,13 @@ from tests.evaluation.suite_folders import task_spec
         (board.AggregateScope, library.AggregateScope),
         (board.PoolScope, library.PoolScope),
         (board.ErrorKind, errors.ErrorKind),
+        (board.SuiteKind, library.SuiteKind),
+        (board.Modality, library.Modality),
+        (board.Level, library.Level),
+        (board.PhrasingStyle, library.PhrasingStyle),
+        (board.NegationSubtype, library.NegationSubtype),
+        (board.AnchorSelection, library.AnchorSelection),
+        (board.CellClass, library.CellClass),
     ],
 )
 def test_values_are_equal_and_in_the_same_order(choices: type, enum: type) -> None:
@@ -31,6 +38,8 @@ def test_values_are_equal_and_in_the_same_order(choices: type, enum: type) -> No
 def test_titles_are_equal() -> None:
     assert dict(board.Family.choices) == {key.value: title for key, title in library.FAMILY_TITLES.items()}
     assert dict(board.Domain.choices) == {key.value: title for key, title in library.DOMAIN_TITLES.items()}
+    assert dict(board.Modality.choices) == {key.value: title for key, title in library.MODALITY_TITLES.items()}
+    assert dict(board.Level.choices) == {key.value: title for key, title in library.LEVEL_TITLES.items()}
 
 
 @pytest.mark.parametrize("split", list(library.Split))

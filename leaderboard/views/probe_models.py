@@ -1,0 +1,205 @@
+"""What a model's page shows of a run on a probing suite."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.text import slugify
+
+from leaderboard.models.vocabulary import CellClass, Level, Modality, NegationSubtype, PhrasingStyle, TaskRunState
+from leaderboard.selectors.probe_boards import Place, ProbeContent, of_model, probe_statistics
+from leaderboard.selectors.probe_rows import ProbeCell
+from leaderboard.selectors.published import PublishedModel
+from leaderboard.views import figures
+from leaderboard.views.charts import PolygonChart, polygon_chart
+from leaderboard.views.probe_analyses import Part, ShownPart
+from leaderboard.views.probe_analysis_sheets import (
+    gap_sheet,
+    question_sheet,
+    sample_sheet,
+    subgroup_sheet,
+)
+from leaderboard.views.probe_board_sheets import place_address
+from leaderboard.views.probe_cells import axis_end, ceiling_cell, cell_of, rows_sheet, score_headers
+from leaderboard.views.probe_pages import SECTION
+from leaderboard.views.probe_words import STYLE_EXPLANATIONS, SUBTYPE_EXPLANATIONS, level_title
+from leaderboard.views.sheets import Cell, Column, Group, Sheet
+from leaderboard.views.tables import download, table
+
+PLACE_COLUMN = Column("modality", "Modality", "What kind of image", ("modality", "data_set"), is_row_head=True)
+
+
+def probing_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
+    """The page, or one of its tables as a file; `context` has the model, its run and its suite."""
+    suite, run = context["suite"], context["run"]
+    statistics = probe_statistics(suite.pk)
+    own = str(run.model.run_id)
+    content = statistics.content if statistics and own in statistics.content.models else None
+    parts = _parts(content, run.model, suite=suite.slug) if content else []
+    shown = [ShownPart(part, table(part.key, part.sheet, request=request)) for part in parts if part.sheet.n_rows]
+    stem = f"medboard-{suite.slug}-{suite.version}-{slugify(run.model.repo_id)}"
+    if file := download(request, [one.table for one in shown], stem=stem):
+        return file
+    context |= {
+        "section": SECTION,
+        "statistics": statistics if content else None,
+        "n_waiting": int(content is None),
+        "sentence": _sentence(content, own, suite.title) if content else f"On {suite.title} {suite.version}.",
+        "charts": [
+            (place, place_address(place, suite=suite.slug), _chart(content, own, place)) for place in content.places
+        ]
+        if content
+        else [],
+        "parts": shown,
+        "failed": [task for task in run.tasks if task.state != TaskRunState.SUCCEEDED],
+    }
+    return render(request, "models/model.html", context)
+
+
+def _parts(content: ProbeContent, model: PublishedModel, *, suite: str) -> list[Part]:
+    own = str(model.run_id)
+    models = {own: model}
+    return [
+        Part("levels", _level_sheet(content, own, suite)),
+        Part("negation", _negation_sheet(content, own), "The wrong descriptions of L5, by kind of negation."),
+        Part("styles", _style_sheet(content, own), "The same images and findings in other words."),
+        Part("groups", _without_model(subgroup_sheet(of_model(content.subgroups, own), models))),
+        Part("gaps", _without_model(gap_sheet(of_model(content.subgroup_gaps, own), models))),
+        Part("questions", _without_model(question_sheet(of_model(content.closed_questions, own), models))),
+        Part("samples", _without_model(sample_sheet(of_model(content.sample_size, own), models))),
+    ]
+
+
+def _sentence(content: ProbeContent, own: str, suite: str) -> str:
+    cells = [
+        cell
+        for place in content.places
+        if place.is_counted
+        for cell in content.main_cells(model=own, place=place).values()
+    ]
+    passed = sum(cell.cell_class == CellClass.DISCRIMINATES for cell in cells)
+    return (
+        f"On {suite} it tells descriptions apart in {passed} of {len(cells)} cells of MedTEC's modalities and levels."
+        " The tables say where it stops."
+    )
+
+
+def _chart(content: ProbeContent, own: str, place: Place) -> PolygonChart:
+    cells = content.main_cells(model=own, place=place)
+    series = {
+        "DS": [cell.ds for cell in cells.values()],
+        "lower end": [cell.lower for cell in cells.values()],
+        "upper end": [cell.upper for cell in cells.values()],
+    }
+    words = "; ".join(
+        f"{level_title(level)}: {figures.signed(cell.ds)}, {CellClass(cell.cell_class).label}"
+        for level, cell in cells.items()
+    )
+    return polygon_chart(list(cells), series, title=f"Discrimination Scores on {place.title}", description=words)
+
+
+def _level_sheet(content: ProbeContent, own: str, suite: str) -> Sheet:
+    rows = {place: content.main_cells(model=own, place=place) for place in content.places}
+    top = axis_end(cell for cells in rows.values() for cell in cells.values())
+    columns = (
+        PLACE_COLUMN,
+        Column("ceiling", "Stops at", "The first level at which the model collapses", ("ceiling",), "left"),
+        *(Column(level, level_title(level), "Mean DS with its 95% interval", score_headers(level)) for level in Level),
+        Column("images", "Images", "Anchor images", ("images",)),
+    )
+    found = [
+        (
+            _place_cell(place, address=place_address(place, suite=suite)),
+            ceiling_cell(content.ceiling(model=own, place=place)),
+            *(cell_of(cells.get(level), top=top) for level in Level.values),
+            _images(cells.values()),
+        )
+        for place, cells in rows.items()
+        if cells
+    ]
+    return rows_sheet("Scores by level", columns, found)
+
+
+def _negation_sheet(content: ProbeContent, own: str) -> Sheet:
+    found = _by_place(
+        content, own, key="subtype", wanted=lambda cell: cell.subtype is not None and not cell.is_reversed
+    )
+    columns = {
+        subtype.value: Column(
+            subtype.value, subtype.label, SUBTYPE_EXPLANATIONS[subtype], score_headers(subtype.value), "wrap"
+        )
+        for subtype in NegationSubtype
+    }
+    found = {place: cells for place, cells in found.items() if len(cells) > 1}
+    return _grid("Kinds of negation", {(place, ""): cells for place, cells in found.items()}, columns)
+
+
+def _style_sheet(content: ProbeContent, own: str) -> Sheet:
+    rows: dict[tuple[Place, str], Mapping[str, ProbeCell]] = {}
+    for level in Level.values:
+        found = _by_place(
+            content,
+            own,
+            key="style",
+            wanted=lambda cell, level=level: (
+                cell.level == level and cell.subtype in {None, NegationSubtype.MIXED} and not cell.is_reversed
+            ),
+        )
+        rows |= {(place, level): cells for place, cells in found.items() if len(cells) > 1}
+    columns = {
+        style.value: Column(style.value, style.label, STYLE_EXPLANATIONS[style], score_headers(style.value), "wrap")
+        for style in PhrasingStyle
+    }
+    return _grid("Phrasing styles", rows, columns)
+
+
+def _by_place(content: ProbeContent, own: str, *, key: str, wanted: Any) -> dict[Place, dict[str, ProbeCell]]:
+    """The cells of a model that are wanted, by place and by an attribute of theirs."""
+    return {
+        place: {getattr(cell, key): cell for cell in content.cells_of(model=own, place=place) if wanted(cell)}
+        for place in content.places
+    }
+
+
+def _grid(
+    caption: str, rows: Mapping[tuple[Place, str], Mapping[str, ProbeCell]], columns: Mapping[str, Column]
+) -> Sheet:
+    """A row a place (and level), a column a variant of its cells."""
+    used = [name for name in columns if any(name in cells for cells in rows.values())]
+    top = axis_end(cell for cells in rows.values() for cell in cells.values())
+    ordered = sorted(rows.items(), key=lambda item: (Modality.values.index(item[0][0].modality), item[0][1]))
+    found = [
+        (
+            _place_cell(place, level=level),
+            *(cell_of(cells.get(name), top=top) for name in used),
+            _images(cells.values()),
+        )
+        for (place, level), cells in ordered
+    ]
+    head = replace(PLACE_COLUMN, headers=("modality", "data_set", "level"))
+    images = Column("images", "Images", "Anchor images", ("images",))
+    return rows_sheet(caption, (head, *(columns[name] for name in used), images), found)
+
+
+def _place_cell(place: Place, *, address: str = "", level: str | None = None) -> Cell:
+    data = (place.modality, place.dataset) if level is None else (place.modality, place.dataset, level)
+    note = " · ".join(part for part in (level_title(level) if level else "", place.dataset) if part)
+    return Cell(place.title, place.title, data, note=note, href=address, is_row_head=True)
+
+
+def _images(cells: Any) -> Cell:
+    """How many images the cells of a row have: one number, or the fewest and the most."""
+    counts = sorted({cell.n_anchors for cell in cells})
+    return Cell(figures.rank_interval(counts[0], counts[-1]), counts[-1], (counts[-1],))
+
+
+def _without_model(sheet: Sheet) -> Sheet:
+    """A sheet of one model's rows without the column that names it; the next column heads the rows."""
+    first, *rest = sheet.columns[1:]
+    groups = tuple(
+        Group(group.title, tuple((replace(row[1], is_row_head=True), *row[2:]) for row in group.rows))
+        for group in sheet.groups
+    )
+    return Sheet(sheet.caption, (replace(first, is_row_head=True), *rest), groups)
