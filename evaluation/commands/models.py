@@ -26,8 +26,8 @@ def models() -> None:
     table = Table(title="Model families")
     for heading in ("family", "embeds", "needs"):
         table.add_column(heading, overflow="fold")
-    for family in EmbedderFamily:
-        table.add_row(family, *_NEEDS[family])
+    for family, needs in _NEEDS.items():
+        table.add_row(family, *needs)
     console = Console()
     console.print(table)
     console.print("'minilm' is the all-MiniLM-L6-v2 that comes with this program (text only).", highlight=False)

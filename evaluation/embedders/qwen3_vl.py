@@ -15,18 +15,19 @@ from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import smart_res
 
 from evaluation.decoding import DecodedInput
 from evaluation.embedders.adapters import merge_adapter
+from evaluation.embedders.encode_config import EncodeConfig
 from evaluation.embedders.kinds import require_kinds
-from evaluation.embedders.loading import count_parameters, load_image_processor, load_tokenizer, load_weights
+from evaluation.embedders.loading import (
+    compute_dtype,
+    count_parameters,
+    dtype_name,
+    load_image_processor,
+    load_tokenizer,
+    load_weights,
+)
 from evaluation.errors import InputUnsupported, ModelInvalid
 from evaluation.types import FloatMatrix, ModelDescription
 from evaluation.vocabulary import EmbedderFamily, InputKind
-
-DEFAULT_INSTRUCTION = "Represent the user's input."
-MIN_PIXELS = 4_096
-MAX_PIXELS = 1_843_200
-MAX_SLICE_PIXELS = 786_432
-MAX_TOTAL_PIXELS = 7_864_320
-MAX_TEXT_TOKENS = 8_192
 
 _IMAGE_MARK = "<|image_pad|>"
 _MAX_ASPECT_RATIO = 200
@@ -48,13 +49,14 @@ class Qwen3VlEmbedder:
     mark follows. The slices of a volume are images in order.
     """
 
-    def __init__(self, folder: Path, *, adapter_folder: Path | None, device: str) -> None:
-        dtype = torch.float32 if device == "cpu" else torch.bfloat16
+    def __init__(self, folder: Path, *, adapter_folder: Path | None, device: str, config: EncodeConfig) -> None:
+        dtype = compute_dtype(device, config)
         base = load_weights(AutoModel, folder, dtype=dtype, device=device)
         self._model = base if adapter_folder is None else merge_adapter(base, adapter_folder).eval()
         self._tokenizer = load_tokenizer(folder)
         self._processor = load_image_processor(folder)
         self._device = device
+        self._config = config
         self._image_id = int(self._model.config.image_token_id)
         if self._tokenizer.convert_tokens_to_ids(_IMAGE_MARK) != self._image_id or self._tokenizer.pad_token is None:
             raise ModelInvalid(f"{folder.name}: the tokenizer lacks a padding token or the image mark {_IMAGE_MARK}.")
@@ -64,19 +66,7 @@ class Qwen3VlEmbedder:
             dimension=int(self._model.config.text_config.hidden_size),
             parameters=count_parameters(self._model),
             kinds=tuple(InputKind),
-            encode_config={
-                "default_instruction": DEFAULT_INSTRUCTION,
-                "content": "images in order, a volume's slices too, then the text",
-                "pooling": "last unmasked token, then unit length",
-                "min_pixels": MIN_PIXELS,
-                "max_pixels": MAX_PIXELS,
-                "max_slice_pixels": MAX_SLICE_PIXELS,
-                "max_total_pixels": MAX_TOTAL_PIXELS,
-                "max_text_tokens": MAX_TEXT_TOKENS,
-                "resize": "pillow",
-                "dtype": str(dtype).removeprefix("torch."),
-                "adapter": adapter_folder is not None,
-            },
+            encode_config=config.described(dtype=dtype_name(dtype), adapter=adapter_folder is not None),
         )
 
     @torch.inference_mode()
@@ -111,9 +101,13 @@ class Qwen3VlEmbedder:
     def token_counts(self, batch: Sequence[DecodedInput]) -> list[int]:
         """Tokens of each whole prompt: the marks, the instruction, the text and every image's visual tokens."""
         require_kinds((decoded.source for decoded in batch), self.description)
-        texts = [_prompt_text(decoded.source.instruction, self._cut(decoded.source.text)) for decoded in batch]
+        texts = [self._prompt_text(decoded.source.instruction, self._cut(decoded.source.text)) for decoded in batch]
         counts = [len(ids) for ids in self._tokenizer(texts)["input_ids"]]
         return [count + self._visual_tokens(decoded) for count, decoded in zip(counts, batch, strict=True)]
+
+    def _prompt_text(self, instruction: str, content: str) -> str:
+        default = self._config.text("default_instruction")
+        return _PROMPT.format(instruction=system_instruction(instruction, default=default), content=content)
 
     def _visual_tokens(self, decoded: DecodedInput) -> int:
         """What `_prompt` puts before the text: each image's tokens with a mark on both sides."""
@@ -121,12 +115,13 @@ class Qwen3VlEmbedder:
             return 0
         _require_aspect(decoded)
         processor = self._processor
-        limit = pixel_limit(len(decoded.images), is_volume=decoded.source.is_volume)
+        limit = pixel_limit(len(decoded.images), is_volume=decoded.source.is_volume, config=self._config)
         side = processor.patch_size * processor.merge_size
+        smallest = self._config.whole("min_pixels")
         return sum(
             2 + (height // side) * (width // side)
             for height, width in (
-                smart_resize(image.height, image.width, factor=side, min_pixels=MIN_PIXELS, max_pixels=limit)
+                smart_resize(image.height, image.width, factor=side, min_pixels=smallest, max_pixels=limit)
                 for image in decoded.images
             )
         )
@@ -135,7 +130,7 @@ class Qwen3VlEmbedder:
         pixels = self._image_inputs(decoded)
         tokens = pixels["image_grid_thw"].prod(dim=1) // self._processor.merge_size**2 if pixels else ()
         marks = "".join(f"<|vision_start|>{_IMAGE_MARK * int(count)}<|vision_end|>" for count in tokens)
-        text = _prompt_text(decoded.source.instruction, marks + self._cut(decoded.source.text))
+        text = self._prompt_text(decoded.source.instruction, marks + self._cut(decoded.source.text))
         if not pixels:
             return _Prompt(text, 0, None, None)
         return _Prompt(text, int(sum(tokens)), pixels["pixel_values"], pixels["image_grid_thw"])
@@ -145,32 +140,31 @@ class Qwen3VlEmbedder:
         if not decoded.images:
             return None
         _require_aspect(decoded)
-        limit = pixel_limit(len(decoded.images), is_volume=decoded.source.is_volume)
-        size = {"shortest_edge": MIN_PIXELS, "longest_edge": limit}
+        limit = pixel_limit(len(decoded.images), is_volume=decoded.source.is_volume, config=self._config)
+        size = {"shortest_edge": self._config.whole("min_pixels"), "longest_edge": limit}
         return self._processor(images=list(decoded.images), size=size, return_tensors="pt")
 
     def _cut(self, text: str) -> str:
-        """The text up to its first `MAX_TEXT_TOKENS` tokens."""
-        if len(text.encode("utf-8", "surrogatepass")) <= MAX_TEXT_TOKENS:
+        """The text up to the most tokens that the config allows."""
+        most = self._config.whole("max_text_tokens")
+        if len(text.encode("utf-8", "surrogatepass")) <= most:
             return text
         encoded = self._tokenizer(
-            text, add_special_tokens=False, truncation=True, max_length=MAX_TEXT_TOKENS, return_offsets_mapping=True
+            text, add_special_tokens=False, truncation=True, max_length=most, return_offsets_mapping=True
         )
         return text[: encoded["offset_mapping"][-1][1]]
 
 
-def load_qwen3_vl(folder: Path, *, adapter_folder: Path | None = None, device: str = "cpu") -> Qwen3VlEmbedder:
-    """Load a Qwen3-VL-Embedding repository, in float32 on the CPU and bfloat16 elsewhere.
+def load_qwen3_vl(
+    folder: Path, *, device: str, config: EncodeConfig, adapter_folder: Path | None = None
+) -> Qwen3VlEmbedder:
+    """Load a Qwen3-VL-Embedding repository.
 
     Raises:
         ModelInvalid: files are missing, damaged or incomplete.
         AdapterMismatch: the adapter does not fit.
     """
-    return Qwen3VlEmbedder(folder, adapter_folder=adapter_folder, device=device)
-
-
-def _prompt_text(instruction: str, content: str) -> str:
-    return _PROMPT.format(instruction=system_instruction(instruction), content=content)
+    return Qwen3VlEmbedder(folder, adapter_folder=adapter_folder, device=device, config=config)
 
 
 def _require_aspect(decoded: DecodedInput) -> None:
@@ -179,17 +173,18 @@ def _require_aspect(decoded: DecodedInput) -> None:
             raise InputUnsupported(f"{decoded.source.label}: {image.width} x {image.height} pixels is too long.")
 
 
-def system_instruction(instruction: str) -> str:
+def system_instruction(instruction: str, *, default: str) -> str:
     """The instruction as the model was trained to read it: the default where empty, and ending in punctuation."""
     stripped = instruction.strip()
     if not stripped:
-        return DEFAULT_INSTRUCTION
+        return default
     return stripped if unicodedata.category(stripped[-1]).startswith("P") else f"{stripped}."
 
 
-def pixel_limit(count: int, *, is_volume: bool) -> int:
-    """The most pixels one of `count` images may keep, so that all together keep at most `MAX_TOTAL_PIXELS`."""
-    return max(MIN_PIXELS, min(MAX_SLICE_PIXELS if is_volume else MAX_PIXELS, MAX_TOTAL_PIXELS // count))
+def pixel_limit(count: int, *, is_volume: bool, config: EncodeConfig) -> int:
+    """The most pixels one of `count` images may keep, so that all together keep at most `max_total_pixels`."""
+    largest = config.whole("max_slice_pixels" if is_volume else "max_pixels")
+    return max(config.whole("min_pixels"), min(largest, config.whole("max_total_pixels") // count))
 
 
 def last_token_states(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:

@@ -5,6 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from evaluation.embedders.encode_config import encode_config as find_encode_config
 from evaluation.embedders.protocol import Embedder
 from evaluation.embedders.safety import (
     adapter_problems,
@@ -89,27 +90,31 @@ def detect_family(folder: Path) -> EmbedderFamily:
     return family_of_config(config, names, read_modules(folder))
 
 
-def load_embedder(folder: Path, *, adapter_folder: Path | None = None, device: str = "cpu") -> Embedder:
+def load_embedder(
+    folder: Path, *, adapter_folder: Path | None = None, device: str = "cpu", encode_config: str = ""
+) -> Embedder:
     """Load the model in `folder`, with the adapter in `adapter_folder` where one is given, after the safety checks.
 
     Args:
         folder: a model repository's files.
         adapter_folder: a PEFT LoRA adapter repository's files; Qwen3-VL only.
         device: a torch device such as `cpu` or `cuda:0`.
+        encode_config: the name of a registered config of the model's family; "" is its default.
 
     Raises:
         ModelUnsafe, ModelUnsupported, ModelInvalid, AdapterMismatch.
     """
     check_folder_safety(folder)
     family = detect_family(folder)
+    config = find_encode_config(family, encode_config)
     module_name, _, function_name = _LOADERS[family].partition(":")
     load: Callable[..., Embedder] = getattr(import_module(module_name), function_name)
     if adapter_folder is None:
-        return load(folder, device=device)
+        return load(folder, device=device, config=config)
     if family not in ADAPTABLE_FAMILIES:
         raise ModelUnsupported(f"Models of the family {family} take no adapter; submit {folder.name} without one.")
     check_adapter_safety(adapter_folder)
-    return load(folder, adapter_folder=adapter_folder, device=device)
+    return load(folder, adapter_folder=adapter_folder, device=device, config=config)
 
 
 def _require_text_modules(modules: Sequence[Any]) -> None:

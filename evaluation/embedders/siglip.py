@@ -7,9 +7,17 @@ import torch
 from PIL import Image
 from transformers import SiglipModel
 
-from evaluation.embedders.dual_encoder import ALL_KINDS, PARTS_RULE, DualEncoder
+from evaluation.embedders.dual_encoder import ALL_KINDS, DualEncoder
+from evaluation.embedders.encode_config import EncodeConfig
 from evaluation.embedders.image_rows import pooled_image_rows
-from evaluation.embedders.loading import count_parameters, load_image_processor, load_tokenizer, load_weights
+from evaluation.embedders.loading import (
+    compute_dtype,
+    count_parameters,
+    dtype_name,
+    load_image_processor,
+    load_tokenizer,
+    load_weights,
+)
 from evaluation.types import FloatMatrix, ModelDescription
 from evaluation.vocabulary import EmbedderFamily
 
@@ -21,8 +29,9 @@ class SiglipTowers:
     read at the last position, so shorter padding or a mask gives another vector.
     """
 
-    def __init__(self, folder: Path, *, device: str) -> None:
-        self._model = load_weights(SiglipModel, folder, dtype=torch.float32, device=device)
+    def __init__(self, folder: Path, *, device: str, config: EncodeConfig) -> None:
+        dtype = compute_dtype(device, config)
+        self._model = load_weights(SiglipModel, folder, dtype=dtype, device=device)
         self._tokenizer = load_tokenizer(folder)
         self._processor = load_image_processor(folder)
         self._device = device
@@ -33,13 +42,7 @@ class SiglipTowers:
             dimension=int(self._model.config.text_config.projection_size),
             parameters=count_parameters(self._model),
             kinds=ALL_KINDS,
-            encode_config={
-                "parts": PARTS_RULE,
-                "max_text_tokens": self._text_tokens,
-                "text_padding": "full length, no mask",
-                "resize": "pillow",
-                "dtype": "float32",
-            },
+            encode_config=config.described(max_text_tokens=self._text_tokens, dtype=dtype_name(dtype)),
         )
 
     @torch.inference_mode()
@@ -53,7 +56,8 @@ class SiglipTowers:
         inputs = self._tokenizer(
             list(texts), padding="max_length", truncation=True, max_length=self._text_tokens, return_tensors="pt"
         ).to(self._device)
-        rows: FloatMatrix = self._model.get_text_features(input_ids=inputs["input_ids"]).pooler_output.cpu().numpy()
+        output = self._model.get_text_features(input_ids=inputs["input_ids"])
+        rows: FloatMatrix = output.pooler_output.float().cpu().numpy()
         return rows
 
     def token_counts(self, texts: Sequence[str]) -> list[int]:
@@ -61,10 +65,10 @@ class SiglipTowers:
         return [self._text_tokens] * len(texts)
 
 
-def load_siglip(folder: Path, *, device: str = "cpu") -> DualEncoder:
+def load_siglip(folder: Path, *, device: str, config: EncodeConfig) -> DualEncoder:
     """Load a SigLIP repository.
 
     Raises:
         ModelInvalid: files are missing, damaged or incomplete.
     """
-    return DualEncoder(SiglipTowers(folder, device=device))
+    return DualEncoder(SiglipTowers(folder, device=device, config=config))

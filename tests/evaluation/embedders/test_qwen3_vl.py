@@ -13,8 +13,8 @@ from PIL import Image
 from transformers import AutoTokenizer, Qwen3VLForConditionalGeneration
 
 from evaluation.decoding import DecodedInput, decode
+from evaluation.embedders.encode_config import encode_config
 from evaluation.embedders.qwen3_vl import (
-    MAX_TEXT_TOKENS,
     Qwen3VlEmbedder,
     last_token_states,
     pixel_limit,
@@ -24,7 +24,10 @@ from evaluation.embedders.registry import load_embedder
 from evaluation.embedding.encode import embed_inputs
 from evaluation.errors import InputUnsupported, ModelInvalid
 from evaluation.inputs import EmbeddingInput
+from evaluation.vocabulary import EmbedderFamily
 
+CONFIG = encode_config(EmbedderFamily.QWEN3_VL)
+MAX_TEXT_TOKENS = 8_192
 TOLERANCE = 2e-5
 
 
@@ -128,7 +131,7 @@ def test_the_last_unmasked_position_is_found_on_either_side() -> None:
     ],
 )
 def test_instructions_end_in_punctuation(given: str, expected: str) -> None:
-    assert system_instruction(given) == expected
+    assert system_instruction(given, default="Represent the user's input.") == expected
 
 
 @pytest.mark.parametrize(
@@ -144,7 +147,7 @@ def test_instructions_end_in_punctuation(given: str, expected: str) -> None:
     ],
 )
 def test_images_share_a_pixel_budget(count: int, expected: int, *, is_volume: bool) -> None:
-    assert pixel_limit(count, is_volume=is_volume) == expected
+    assert pixel_limit(count, is_volume=is_volume, config=CONFIG) == expected
 
 
 def test_large_images_and_slices_are_reduced(qwen_folder: Path) -> None:
