@@ -59,6 +59,17 @@ class EncodeConfig:
             raise TypeError(f"{self.family}/{self.name}: {key} is {value!r}, not a whole number")
         return value
 
+    def flag(self, key: str) -> bool:
+        """A setting that is true or false.
+
+        Raises:
+            TypeError: it is something else: a mistake in the registry below.
+        """
+        value = self.settings[key]
+        if not isinstance(value, bool):
+            raise TypeError(f"{self.family}/{self.name}: {key} is {value!r}, neither true nor false")
+        return value
+
     def described(self, **derived: Setting) -> dict[str, Setting]:
         """What a description says of an embedder that encodes so: name, settings, and what its repository decided.
 
@@ -107,32 +118,46 @@ _TWO_TOWERS: Mapping[str, Setting] = {**_PARTS, "resize": "pillow", "gpu_dtype":
 
 _CLIP: Mapping[str, Setting] = {**_TWO_TOWERS, "text_padding": "longest, masked"}
 _SIGLIP: Mapping[str, Setting] = {**_TWO_TOWERS, "text_padding": "full length, no mask"}
-_QWEN3_VL: Mapping[str, Setting] = {
-    "default_instruction": "Represent the user's input.",
-    "content": "images in order, a volume's slices too, then the text",
+_BLIP2: Mapping[str, Setting] = {
+    **_TWO_TOWERS,
+    "image_pooling": "mean of the query vectors, each of unit length, then unit length",
+    "text_pooling": "first token, then unit length",
+    "text_padding": "longest, masked",
+    "max_text_tokens": 64,
+}
+_QWEN_VL: Mapping[str, Setting] = {
     "pooling": "last unmasked token, then unit length",
-    "min_pixels": 4_096,
-    "max_pixels": 1_843_200,
-    "max_slice_pixels": 786_432,
-    "max_total_pixels": 7_864_320,
     "max_text_tokens": 8_192,
     "resize": "pillow",
     "gpu_dtype": BFLOAT16,
 }
+_QWEN3_VL: Mapping[str, Setting] = {
+    **_QWEN_VL,
+    "default_instruction": "Represent the user's input.",
+    "content": "images in order, or a volume, then the text",
+    "min_pixels": 4_096,
+    "max_pixels": 1_843_200,
+    "max_slice_pixels": 786_432,
+    "max_total_pixels": 7_864_320,
+}
 _QWEN2_VL: Mapping[str, Setting] = {
-    "content": "image marks, then the instruction, then the text, without a chat template",
-    "pooling": "last unmasked token, then unit length",
-    "resize": "pillow",
-    "gpu_dtype": BFLOAT16,
+    **_QWEN_VL,
+    "content": "marks of images or a video, then the instruction, then the text, without a chat template",
+    "min_pixels": 4 * 28 * 28,
+    "max_pixels": 1_280 * 28 * 28,
+    "max_slice_pixels": 360 * 420,
 }
 _RZEN_EMBED: Mapping[str, Setting] = {
-    "content": "chat template, closed by the end-of-text mark after the answer's opening mark",
-    "pooling": "last unmasked token, then unit length",
+    **_QWEN_VL,
+    "system": "You are a helpful assistant.",
+    "content": "images in order, the instruction and the text with nothing between, in a chat template that the "
+    "end-of-text mark closes after the answer's opening mark",
     "positions": "sequential",
     "min_pixels": 256 * 28 * 28,
     "max_pixels": 1_280 * 28 * 28,
-    "resize": "pillow",
-    "gpu_dtype": BFLOAT16,
+    "min_frame_pixels": 160 * 28 * 28,
+    "max_frame_pixels": 180 * 28 * 28,
+    "max_text_tokens": 2_000,
 }
 _LITE_DUAL: Mapping[str, Setting] = {
     **_PARTS,
@@ -147,11 +172,17 @@ ENCODE_CONFIGS: Mapping[EmbedderFamily, tuple[EncodeConfig, ...]] = MappingProxy
     {
         EmbedderFamily.CLIP: _registered(EmbedderFamily.CLIP, default=_CLIP),
         EmbedderFamily.SIGLIP: _registered(EmbedderFamily.SIGLIP, default=_SIGLIP),
-        EmbedderFamily.BLIP2: _registered(
-            EmbedderFamily.BLIP2, mean_of_queries={**_TWO_TOWERS, "image_pooling": "mean of the query vectors"}
+        EmbedderFamily.BLIP2: _registered(EmbedderFamily.BLIP2, mean_of_queries=_BLIP2),
+        EmbedderFamily.QWEN3_VL: _registered(
+            EmbedderFamily.QWEN3_VL,
+            default={**_QWEN3_VL, "volumes_as_videos": True, "min_frame_pixels": 131_072},
+            slices_as_images={**_QWEN3_VL, "volumes_as_videos": False},
         ),
-        EmbedderFamily.QWEN3_VL: _registered(EmbedderFamily.QWEN3_VL, default=_QWEN3_VL),
-        EmbedderFamily.QWEN2_VL: _registered(EmbedderFamily.QWEN2_VL, default=_QWEN2_VL),
+        EmbedderFamily.QWEN2_VL: _registered(
+            EmbedderFamily.QWEN2_VL,
+            default={**_QWEN2_VL, "vision_start_and_end": False, "positions": "sequential"},
+            medheb_release={**_QWEN2_VL, "vision_start_and_end": True, "positions": "by time, row and column"},
+        ),
         EmbedderFamily.RZEN_EMBED: _registered(EmbedderFamily.RZEN_EMBED, default=_RZEN_EMBED),
         EmbedderFamily.OPEN_CLIP: _registered(EmbedderFamily.OPEN_CLIP, default=_TWO_TOWERS),
         EmbedderFamily.MEDIMAGEINSIGHT: _registered(EmbedderFamily.MEDIMAGEINSIGHT, default=_TWO_TOWERS),

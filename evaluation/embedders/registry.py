@@ -34,7 +34,9 @@ __all__ = [
 _FAMILY_OF_TYPE = {
     "clip": EmbedderFamily.CLIP,
     "siglip": EmbedderFamily.SIGLIP,
+    "blip-2": EmbedderFamily.BLIP2,
     "qwen3_vl": EmbedderFamily.QWEN3_VL,
+    "qwen2_vl": EmbedderFamily.QWEN2_VL,
     "medboard-chance": EmbedderFamily.CHANCE,
     "medboard-lite-dual": EmbedderFamily.LITE_DUAL,
 }
@@ -42,12 +44,16 @@ _TEXT_MODULES = frozenset({"Transformer", "Pooling", "Normalize", "Dense", "Laye
 _LOADERS = {
     EmbedderFamily.CLIP: "evaluation.embedders.clip:load_clip",
     EmbedderFamily.SIGLIP: "evaluation.embedders.siglip:load_siglip",
+    EmbedderFamily.BLIP2: "evaluation.embedders.blip2:load_blip2",
     EmbedderFamily.QWEN3_VL: "evaluation.embedders.qwen3_vl:load_qwen3_vl",
+    EmbedderFamily.QWEN2_VL: "evaluation.embedders.vlm2vec:load_vlm2vec",
+    EmbedderFamily.RZEN_EMBED: "evaluation.embedders.rzen_embed:load_rzen_embed",
     EmbedderFamily.SENTENCE_TRANSFORMERS: "evaluation.embedders.sentence_transformers:load_sentence_transformers",
     EmbedderFamily.LITE_DUAL: "evaluation.embedders.lite_dual:load_lite_dual",
     EmbedderFamily.CHANCE: "evaluation.embedders.chance:load_chance",
 }
-ADAPTABLE_FAMILIES = frozenset({EmbedderFamily.QWEN3_VL})
+_RZEN_EMBED = "rzenembed"
+ADAPTABLE_FAMILIES = frozenset({EmbedderFamily.QWEN3_VL, EmbedderFamily.QWEN2_VL, EmbedderFamily.RZEN_EMBED})
 
 
 def family_of_config(
@@ -56,13 +62,16 @@ def family_of_config(
     """The family of a repository, from its parsed config.json (`{}` where absent) and modules.json (None where absent).
 
     The architecture decides first: a SigLIP that also ships modules.json is loaded as SigLIP, because the
-    sentence-transformers way pads its texts wrongly.
+    sentence-transformers way pads its texts wrongly. RzenEmbed shares its architecture with VLM2Vec and is known by the
+    name that its config.json gives.
 
     Raises:
         ModelUnsupported: no family matches; the message names what was found and what can be loaded.
     """
     model_type = config.get("model_type")
     family = _FAMILY_OF_TYPE.get(model_type) if isinstance(model_type, str) else None
+    if family is EmbedderFamily.QWEN2_VL and _RZEN_EMBED in str(config.get("_name_or_path")).lower():
+        return EmbedderFamily.RZEN_EMBED
     if family is not None:
         return family
     if modules is not None:
@@ -97,7 +106,7 @@ def load_embedder(
 
     Args:
         folder: a model repository's files.
-        adapter_folder: a PEFT LoRA adapter repository's files; Qwen3-VL only.
+        adapter_folder: a PEFT LoRA adapter repository's files; for models of Qwen's vision-language kind only.
         device: a torch device such as `cpu` or `cuda:0`.
         encode_config: the name of a registered config of the model's family; "" is its default.
 
