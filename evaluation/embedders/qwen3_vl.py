@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation.embedders.encode_config import EncodeConfig
-from evaluation.embedders.qwen_vl import IMAGE_MARK, VIDEO_MARK, VISION_END, VISION_START, QwenVlEmbedder
+from evaluation.embedders.qwen_vl import IMAGE_MARK, VIDEO_MARK, VISION_END, VISION_START, Positions, QwenVlEmbedder
 from evaluation.inputs import EmbeddingInput
 
 _PROMPT = "<|im_start|>system\n{instruction}<|im_end|>\n<|im_start|>user\n{content}<|im_end|>\n<|im_start|>assistant\n"
@@ -21,7 +21,7 @@ class Qwen3VlFormat:
     """
 
     config: EncodeConfig
-    sequential_positions = False
+    positions = Positions.OWN
 
     def as_video(self, source: EmbeddingInput) -> bool:
         """Volumes, where the config says so."""

@@ -6,6 +6,8 @@ made here, because the processors of transformers need torchvision.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -40,12 +42,20 @@ _FRAMES_A_STEP = 2
 _IMAGE_TYPE, _VIDEO_TYPE = 1, 2
 
 
+class Positions(StrEnum):
+    """How the tokens of a prompt are numbered on the three axes (time, row, column)."""
+
+    OWN = "as the model does itself"
+    SEQUENTIAL = "one after the other"
+    BY_GRID = "text one after the other, images and videos by time, row and column"
+
+
 class PromptFormat(Protocol):
     """How a family writes one input as the text that its model reads."""
 
     @property
-    def sequential_positions(self) -> bool:
-        """Whether tokens are numbered one after the other; otherwise those of images by time, row and column."""
+    def positions(self) -> Positions:
+        """How tokens are numbered."""
         ...
 
     def as_video(self, source: EmbeddingInput) -> bool:
@@ -134,8 +144,11 @@ class QwenVlEmbedder:
         types = self._token_types(ids)
         self._require_marks(batch, types)
         inputs = {"input_ids": ids, "attention_mask": mask, **_visual_inputs(pictures, types)}
-        if self._format.sequential_positions:
+        if self._format.positions is Positions.SEQUENTIAL:
             inputs["position_ids"] = sequential_positions(mask)
+        elif self._format.positions is Positions.BY_GRID:
+            grids = [[] if shown is None else shown.grids.tolist() for shown in pictures]
+            inputs["position_ids"] = grid_positions(mask, types, grids, merge=self._processor.merge_size)
         moved = {name: tensor.to(self._device) for name, tensor in inputs.items()}
         states = self._model(**moved, use_cache=False).last_hidden_state
         pooled = last_token_states(states, moved["attention_mask"]).float()
@@ -146,9 +159,9 @@ class QwenVlEmbedder:
         """Tokens of each whole prompt: the marks, the instruction, the text and every image's visual tokens."""
         require_kinds((decoded.source for decoded in batch), self.description)
         visual = [self._picture_tokens(decoded) for decoded in batch]
-        bare = [self._prompt(decoded, [0] * len(counts)) for decoded, counts in zip(batch, visual, strict=True)]
-        lengths = [len(ids) for ids in self._tokenizer(bare)["input_ids"]]
-        return [length + sum(counts) for length, counts in zip(lengths, visual, strict=True)]
+        short = [self._prompt(decoded, [1] * len(counts)) for decoded, counts in zip(batch, visual, strict=True)]
+        lengths = [len(ids) for ids in self._tokenizer(short)["input_ids"]]
+        return [length - len(counts) + sum(counts) for length, counts in zip(lengths, visual, strict=True)]
 
     def _prompt(self, decoded: DecodedInput, tokens: Sequence[int]) -> str:
         return self._format.prompt(decoded.source, tokens=tokens, text=self._cut(decoded.source.text))
@@ -226,6 +239,39 @@ class QwenVlEmbedder:
 def sequential_positions(mask: torch.Tensor) -> torch.Tensor:
     """Positions 0, 1, 2 ... of the unmasked tokens, the same on each of the three axes; (n, t) to (3, n, t)."""
     return (mask.long().cumsum(dim=1) - 1).clamp(min=0).expand(3, -1, -1)
+
+
+def grid_positions(
+    mask: torch.Tensor, types: torch.Tensor, grids: Sequence[Sequence[Sequence[int]]], *, merge: int
+) -> torch.Tensor:
+    """Positions as Qwen2-VL was trained with; (n, t) to (3, n, t).
+
+    Text counts on by one on all axes. The tokens of an image or video lie at their time, row and column from there, and
+    the count goes on after the largest position among them, time included. transformers counts on after rows and
+    columns alone, so that the text behind a long video would lie within its times.
+
+    Args:
+        mask: 1 where a token is no padding.
+        types: 0 at text; each run of others is one image or video.
+        grids: (times, rows, columns) of each image or video of each row, in patches, in order.
+        merge: how many patches on a side become one token.
+    """
+    positions = torch.zeros(3, *mask.shape, dtype=torch.long)
+    for row, shown in enumerate(grids):
+        following, left = 0, iter(shown)
+        parts = []
+        for kind, run in groupby(types[row][mask[row].bool()].tolist()):
+            times, high, wide = next(left) if kind else (0, 0, 0)
+            axes = (times, high // merge, wide // merge)
+            part = torch.cartesian_prod(*map(torch.arange, axes)).T if kind else _counted(len(list(run)))
+            parts.append(part + following)
+            following += int(part.max()) + 1
+        positions[:, row, mask[row].bool()] = torch.cat(parts, dim=1)
+    return positions
+
+
+def _counted(length: int) -> torch.Tensor:
+    return torch.arange(length).expand(3, -1)
 
 
 def last_token_states(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:

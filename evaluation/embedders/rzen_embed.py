@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation.embedders.encode_config import EncodeConfig
-from evaluation.embedders.qwen_vl import IMAGE_MARK, VISION_END, VISION_START, QwenVlEmbedder
+from evaluation.embedders.qwen_vl import IMAGE_MARK, VISION_END, VISION_START, Positions, QwenVlEmbedder
 from evaluation.inputs import EmbeddingInput
 
 _PROMPT = "<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{content}<|im_end|>\n<|im_start|>assistant\n<|endoftext|>"
@@ -23,7 +23,7 @@ class RzenEmbedFormat:
     """
 
     config: EncodeConfig
-    sequential_positions = True
+    positions = Positions.SEQUENTIAL
 
     def as_video(self, source: EmbeddingInput) -> bool:
         """Never: frames are images here."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation.embedders.encode_config import EncodeConfig
-from evaluation.embedders.qwen_vl import IMAGE_MARK, VIDEO_MARK, VISION_END, VISION_START, QwenVlEmbedder
+from evaluation.embedders.qwen_vl import IMAGE_MARK, VIDEO_MARK, VISION_END, VISION_START, Positions, QwenVlEmbedder
 from evaluation.inputs import EmbeddingInput
 
 
@@ -21,9 +21,9 @@ class Vlm2VecFormat:
     config: EncodeConfig
 
     @property
-    def sequential_positions(self) -> bool:
-        """With bare marks only."""
-        return not self.config.flag("vision_start_and_end")
+    def positions(self) -> Positions:
+        """One after the other with bare marks."""
+        return Positions.BY_GRID if self.config.flag("vision_start_and_end") else Positions.SEQUENTIAL
 
     def as_video(self, source: EmbeddingInput) -> bool:
         """Volumes are videos of their slices."""
@@ -46,9 +46,9 @@ class Vlm2VecFormat:
 
     def _marks(self, source: EmbeddingInput, tokens: Sequence[int]) -> str:
         runs = [VIDEO_MARK * sum(tokens)] if self.as_video(source) else [IMAGE_MARK * count for count in tokens]
-        if self.sequential_positions:
-            return "".join(runs)
-        return "".join(f"{VISION_START}{run}{VISION_END}" for run in runs)
+        if self.config.flag("vision_start_and_end"):
+            return "".join(f"{VISION_START}{run}{VISION_END}" for run in runs)
+        return "".join(runs)
 
 
 def load_vlm2vec(
