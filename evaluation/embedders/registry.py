@@ -70,8 +70,9 @@ def family_of_config(
     """
     model_type = config.get("model_type")
     family = _FAMILY_OF_TYPE.get(model_type) if isinstance(model_type, str) else None
-    if family is EmbedderFamily.QWEN2_VL and _RZEN_EMBED in str(config.get("_name_or_path")).lower():
-        return EmbedderFamily.RZEN_EMBED
+    if family is EmbedderFamily.QWEN2_VL:
+        name = config.get("_name_or_path")
+        return EmbedderFamily.RZEN_EMBED if isinstance(name, str) and _RZEN_EMBED in name.lower() else family
     if family is not None:
         return family
     if modules is not None:
