@@ -10,8 +10,7 @@ from peft import LoraConfig, get_peft_model
 from safetensors.torch import load_file
 from transformers import AutoTokenizer, Qwen2VLForConditionalGeneration
 
-from evaluation.decoding import DecodedInput, decode
-from evaluation.embedders.qwen_vl import QwenVlEmbedder
+from evaluation.decoding import decode
 from evaluation.embedders.registry import detect_family, load_embedder
 from evaluation.embedding.encode import embed_inputs
 from evaluation.errors import InputUnsupported
@@ -162,41 +161,6 @@ def test_a_batch_of_one_equals_a_batch_of_many_with_padding_on_either_side(
         embedder = load_embedder(folder, encode_config=name)
         many, one = (embed_inputs(embedder, mixed_inputs, batch_size=size) for size in (len(mixed_inputs), 1))
         assert np.abs(many - one).max() < TOLERANCE
-
-
-@pytest.mark.parametrize(
-    ("source", "name", "expected"),
-    [
-        (EmbeddingInput(text="a nodule"), "default", "a nodule"),
-        (EmbeddingInput(text="a nodule", instruction="Find it:"), "default", "Find it: a nodule"),
-        (EmbeddingInput(images=(Path("x"),)), "default", "<|image_pad|>"),
-        (
-            EmbeddingInput(images=(Path("x"),), text="What is it?", instruction="Represent the image."),
-            "default",
-            "<|image_pad|> Represent the image. What is it?",
-        ),
-        (
-            EmbeddingInput(images=(Path("x"),), text="What is it?", instruction=" Represent the image. "),
-            "medheb-release",
-            "<|vision_start|><|image_pad|><|vision_end|> Represent the image. What is it?",
-        ),
-        (
-            EmbeddingInput(images=(Path("x"), Path("y")), text="Same?"),
-            "medheb-release",
-            "<|vision_start|><|image_pad|><|vision_end|><|vision_start|><|image_pad|><|vision_end|> Same?",
-        ),
-        (
-            EmbeddingInput(images=(Path("x"), Path("y")), is_volume=True, instruction="Find its report."),
-            "medheb-release",
-            "<|vision_start|><|video_pad|><|vision_end|> Find its report.",
-        ),
-    ],
-)
-def test_prompts_are_the_documented_ones(base: Path, source: EmbeddingInput, name: str, expected: str) -> None:
-    embedder = load_embedder(base, encode_config=name)
-    assert isinstance(embedder, QwenVlEmbedder)
-    visual = 1 if source.is_volume else len(source.images)
-    assert embedder._prompt(DecodedInput(source), [1] * visual) == expected
 
 
 def test_merged_weights_saved_as_a_repository_embed_as_base_and_adapter(
