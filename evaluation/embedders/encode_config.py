@@ -183,7 +183,11 @@ _LITE_DUAL: Mapping[str, Setting] = {
 ENCODE_CONFIGS: Mapping[EmbedderFamily, tuple[EncodeConfig, ...]] = MappingProxyType(
     {
         EmbedderFamily.CLIP: _registered(EmbedderFamily.CLIP, default=_CLIP),
-        EmbedderFamily.SIGLIP: _registered(EmbedderFamily.SIGLIP, default=_SIGLIP),
+        EmbedderFamily.SIGLIP: _registered(
+            EmbedderFamily.SIGLIP,
+            default={**_SIGLIP, "small_letters": True},
+            letters_as_given={**_SIGLIP, "small_letters": False},
+        ),
         EmbedderFamily.BLIP2: _registered(EmbedderFamily.BLIP2, mean_of_queries=_BLIP2),
         EmbedderFamily.QWEN3_VL: _registered(
             EmbedderFamily.QWEN3_VL,

@@ -35,6 +35,7 @@ __all__ = [
 _FAMILY_OF_TYPE = {
     "clip": EmbedderFamily.CLIP,
     "siglip": EmbedderFamily.SIGLIP,
+    "siglip2": EmbedderFamily.SIGLIP,
     "blip-2": EmbedderFamily.BLIP2,
     "qwen3_vl": EmbedderFamily.QWEN3_VL,
     "qwen2_vl": EmbedderFamily.QWEN2_VL,

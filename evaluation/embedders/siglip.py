@@ -1,11 +1,11 @@
-"""SigLIP, SigLIP 2 of fixed resolution, and MedSigLIP."""
+"""SigLIP, SigLIP 2 of fixed and of native resolution, and MedSigLIP."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 from PIL import Image
-from transformers import SiglipModel
+from transformers import Siglip2Model, SiglipModel
 
 from evaluation.embedders.dual_encoder import ALL_KINDS, DualEncoder
 from evaluation.embedders.encode_config import EncodeConfig
@@ -18,23 +18,29 @@ from evaluation.embedders.loading import (
     load_tokenizer,
     load_weights,
 )
+from evaluation.embedders.safety import read_object
 from evaluation.types import FloatMatrix, ModelDescription
 from evaluation.vocabulary import EmbedderFamily
+
+_MODEL_OF_TYPE = {"siglip": SiglipModel, "siglip2": Siglip2Model}
 
 
 class SiglipTowers:
     """The two towers of a SigLIP model.
 
     Texts are padded to the model's full length (64, or 16) and no mask is given, as in training: the text vector is
-    read at the last position, so shorter padding or a mask gives another vector.
+    read at the last position, so shorter padding or a mask gives another vector. All of them were trained on small
+    letters. The tokenizer of SigLIP sees to that; the one that repositories of SigLIP 2 name leaves capitals.
     """
 
     def __init__(self, folder: Path, *, device: str, config: EncodeConfig) -> None:
         dtype = compute_dtype(device, config)
-        self._model = load_weights(SiglipModel, folder, dtype=dtype, device=device)
+        model_class = _MODEL_OF_TYPE[read_object(folder / "config.json")["model_type"]]
+        self._model = load_weights(model_class, folder, dtype=dtype, device=device)
         self._tokenizer = load_tokenizer(folder)
         self._processor = load_image_processor(folder)
         self._device = device
+        self._small_letters = config.flag("small_letters")
         self._text_tokens = int(self._model.config.text_config.max_position_embeddings)
         self.description = ModelDescription(
             family=EmbedderFamily.SIGLIP,
@@ -54,7 +60,11 @@ class SiglipTowers:
     def text_features(self, texts: Sequence[str]) -> FloatMatrix:
         """Pooled text vectors, shape (len(texts), dimension)."""
         inputs = self._tokenizer(
-            list(texts), padding="max_length", truncation=True, max_length=self._text_tokens, return_tensors="pt"
+            [text.lower() if self._small_letters else text for text in texts],
+            padding="max_length",
+            truncation=True,
+            max_length=self._text_tokens,
+            return_tensors="pt",
         ).to(self._device)
         output = self._model.get_text_features(input_ids=inputs["input_ids"])
         rows: FloatMatrix = output.pooler_output.float().cpu().numpy()
