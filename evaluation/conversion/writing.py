@@ -15,7 +15,7 @@ from safetensors.torch import save_file
 
 from evaluation.conversion.checking import require_shapes
 from evaluation.conversion.conversion import Conversion, Converted, FileFormat
-from evaluation.embedders.safety import check_folder_safety
+from evaluation.embedders.folder_safety import check_folder_safety
 from evaluation.errors import ConversionRefused
 
 TOKENIZER_NAMES = (
