@@ -75,7 +75,7 @@ def test_families(config: dict[str, Any], modules: list[Any] | None, family: Emb
     [
         ({"model_type": "bert"}, SAFE, None, "'bert'"),
         ({"model_type": ["clip"]}, SAFE, None, "clip"),
-        ({"model_type": "siglip2"}, SAFE, None, "siglip2"),
+        ({"model_type": "qwen2_5_vl"}, SAFE, None, "qwen2_5_vl"),
         ({}, SAFE, None, "None"),
         ({}, ("adapter_config.json",), None, "base model"),
         ({}, SAFE, [{"type": "sentence_transformers.models.CLIPModel"}], "CLIPModel"),
