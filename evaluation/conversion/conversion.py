@@ -24,7 +24,8 @@ class Converted:
     """What a converted folder holds.
 
     `tensors` go to model.safetensors. `config` goes to config.json, with its `model_type`; the name of the system and
-    where it was converted from are added. `documents` are further JSON files by name, e.g. preprocessor_config.json.
+    where it was converted from are added. Those of an adapter go to adapter_model.safetensors, and its `config` is empty,
+    because adapter_config.json comes along. `documents` are further JSON files by name, e.g. preprocessor_config.json.
     """
 
     tensors: "State"
@@ -44,6 +45,7 @@ class Conversion:
         state_path: the keys that lead from what the file holds to the tensors by name.
         file_format: how the file is written.
         tokenizer_source: the public repository whose tokenizer the system uses; "" where the loader needs none.
+        is_adapter: whether the file holds an adapter; the adapter_config.json beside it comes along.
     """
 
     system: str
@@ -53,6 +55,7 @@ class Conversion:
     state_path: tuple[str, ...] = ()
     file_format: FileFormat = FileFormat.PICKLE
     tokenizer_source: str = ""
+    is_adapter: bool = False
 
     def convert(self, state: "State") -> Converted:
         """Apply `function`.

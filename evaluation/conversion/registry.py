@@ -15,6 +15,17 @@ CONVERSIONS = (
         },
         tokenizer_source="flaviagiammarino/pubmed-clip-vit-base-patch32",
     ),
+    Conversion(
+        system="vlm2vec-v2",
+        file_names=("adapter_model.bin",),
+        function="evaluation.conversion.vlm2vec:convert",
+        pinned={
+            "base_model.model.model.layers.27.self_attn.q_proj.lora_magnitude_vector": (1_536,),
+            "base_model.model.model.layers.27.self_attn.k_proj.lora_magnitude_vector": (256,),
+            "base_model.model.model.layers.27.mlp.down_proj.lora_magnitude_vector": (1_536,),
+        },
+        is_adapter=True,
+    ),
 )
 
 

@@ -15,7 +15,8 @@ from safetensors.torch import save_file
 
 from evaluation.conversion.checking import require_shapes
 from evaluation.conversion.conversion import Conversion, Converted, FileFormat
-from evaluation.embedders.folder_safety import check_folder_safety
+from evaluation.embedders.folder_safety import check_adapter_safety, check_folder_safety
+from evaluation.embedders.safety import read_object
 from evaluation.errors import ConversionRefused
 
 TOKENIZER_NAMES = (
@@ -42,7 +43,7 @@ def convert_file(conversion: Conversion, *, file: Path, sha256: str, out: Path, 
 
     Raises:
         ConversionRefused: name, digest, content or tokenizer are not as they have to be; nothing is written.
-        ModelUnsafe, ModelInvalid: the tokenizer's files would not be loaded.
+        ModelUnsafe, ModelUnsupported, ModelInvalid: the tokenizer's files, or an adapter's config, would not be loaded.
     """
     _require_arguments(conversion, file=file, sha256=sha256, out=out, tokenizer=tokenizer)
     state = _read_state(conversion, file, sha256)
@@ -53,10 +54,14 @@ def convert_file(conversion: Conversion, *, file: Path, sha256: str, out: Path, 
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as name:
         folder = Path(name) / out.name
         folder.mkdir()
-        _write(folder, converted, origin)
-        if tokenizer is not None:
-            _copy_tokenizer(tokenizer, folder)
-        check_folder_safety(folder)
+        if conversion.is_adapter:
+            _write_adapter(folder, converted, origin, beside=file)
+            check_adapter_safety(folder)
+        else:
+            _write(folder, converted, origin)
+            if tokenizer is not None:
+                _copy_tokenizer(tokenizer, folder)
+            check_folder_safety(folder)
         folder.rename(out)
 
 
@@ -115,11 +120,24 @@ def _parse(conversion: Conversion, stream: IO[bytes]) -> Any:
 
 
 def _write(folder: Path, converted: Converted, origin: Mapping[str, Any]) -> None:
+    _write_tensors(folder / "model.safetensors", converted)
+    for name, document in {**converted.documents, "config.json": {**converted.config, **origin}}.items():
+        _write_document(folder / name, document)
+
+
+def _write_adapter(folder: Path, converted: Converted, origin: Mapping[str, Any], *, beside: Path) -> None:
+    _write_tensors(folder / "adapter_model.safetensors", converted)
+    _write_document(folder / "adapter_config.json", read_object(beside.parent / "adapter_config.json"))
+    _write_document(folder / "conversion.json", origin)
+
+
+def _write_tensors(path: Path, converted: Converted) -> None:
     tensors = {name: tensor.detach().clone().contiguous() for name, tensor in converted.tensors.items()}
-    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
-    documents = {**converted.documents, "config.json": {**converted.config, **origin}}
-    for name, document in documents.items():
-        (folder / name).write_text(json.dumps(document, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    save_file(tensors, path, metadata={"format": "pt"})
+
+
+def _write_document(path: Path, document: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(document, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def _copy_tokenizer(source: Path, folder: Path) -> None:
