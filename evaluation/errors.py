@@ -171,6 +171,13 @@ class ConversionRefused(ModelInvalid):
     code = "conversion_refused"
 
 
+class SystemsInvalid(EvaluationError):
+    """The table of known systems breaks its format."""
+
+    code = "systems_invalid"
+    kind = ErrorKind.DATA
+
+
 class InputUnsupported(EvaluationError):
     """The embedder cannot embed this kind of input."""
 
