@@ -81,6 +81,11 @@ class Blip2Towers:
         tokens = self._tokenizer(list(texts), truncation=True, max_length=self._max_tokens)
         return [len(ids) for ids in tokens["input_ids"]]
 
+    def cuts(self, texts: Sequence[str]) -> list[bool]:
+        """Whether each text with its marks has more tokens than the config allows."""
+        tokens = self._tokenizer(list(texts), verbose=False)["input_ids"]
+        return [len(ids) > self._max_tokens for ids in tokens]
+
 
 def load_blip2(folder: Path, *, device: str, config: EncodeConfig) -> DualEncoder:
     """Load a BLIP-2 repository for image-text retrieval.

@@ -163,6 +163,10 @@ class QwenVlEmbedder:
         lengths = [len(ids) for ids in self._tokenizer(short)["input_ids"]]
         return [length - len(counts) + sum(counts) for length, counts in zip(lengths, visual, strict=True)]
 
+    def cuts(self, texts: Sequence[str]) -> list[bool]:
+        """Whether each text has more tokens than the config allows."""
+        return [self._cut(text) != text for text in texts]
+
     def _prompt(self, decoded: DecodedInput, tokens: Sequence[int]) -> str:
         return self._format.prompt(decoded.source, tokens=tokens, text=self._cut(decoded.source.text))
 

@@ -60,7 +60,7 @@ class SiglipTowers:
     def text_features(self, texts: Sequence[str]) -> FloatMatrix:
         """Pooled text vectors, shape (len(texts), dimension)."""
         inputs = self._tokenizer(
-            [text.lower() if self._small_letters else text for text in texts],
+            self._as_read(texts),
             padding="max_length",
             truncation=True,
             max_length=self._text_tokens,
@@ -73,6 +73,14 @@ class SiglipTowers:
     def token_counts(self, texts: Sequence[str]) -> list[int]:
         """The full length for every text: the model reads its padding."""
         return [self._text_tokens] * len(texts)
+
+    def cuts(self, texts: Sequence[str]) -> list[bool]:
+        """Whether each text with its marks is longer than the full length."""
+        tokens = self._tokenizer(self._as_read(texts), verbose=False)["input_ids"]
+        return [len(ids) > self._text_tokens for ids in tokens]
+
+    def _as_read(self, texts: Sequence[str]) -> list[str]:
+        return [text.lower() if self._small_letters else text for text in texts]
 
 
 def load_siglip(folder: Path, *, device: str, config: EncodeConfig) -> DualEncoder:

@@ -126,3 +126,7 @@ def test_a_blip2_without_retrieval_heads_is_refused(folder: Path, tmp_path: Path
     (headless / "config.json").write_text(json.dumps({**config, "architectures": ["Blip2ForConditionalGeneration"]}))
     with pytest.raises(ModelInvalid, match="text_projection"):
         load_embedder(headless)
+
+
+def test_a_text_of_65_tokens_is_said_to_be_cut(folder: Path) -> None:
+    assert load_embedder(folder).cuts(["x" * 62, "x" * 63]) == [False, True]

@@ -170,3 +170,7 @@ def test_it_takes_an_adapter(folder: Path, tmp_path: Path) -> None:
     plain, adapted = load_embedder(folder), load_embedder(folder, adapter_folder=tmp_path / "adapter")
     assert adapted.description.encode_config["adapter"] is True
     assert float((plain.embed(batch) @ adapted.embed(batch).T)[0, 0]) < 0.999
+
+
+def test_a_text_of_2001_tokens_is_said_to_be_cut(folder: Path) -> None:
+    assert load_embedder(folder).cuts(["x" * 2_000, "x" * 2_001]) == [False, True]

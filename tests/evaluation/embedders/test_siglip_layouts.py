@@ -127,3 +127,10 @@ def test_capitals_make_no_difference_unless_the_config_leaves_them(folders: dict
         assert np.abs(capital - small).max() < 1e-6
     capital, small = load_embedder(folders["siglip2"], encode_config="letters-as-given").embed(batch)
     assert np.abs(capital - small).max() > 1e-3
+
+
+def test_a_text_beyond_the_full_length_is_said_to_be_cut(folders: dict[str, Path]) -> None:
+    # one token a letter and the end's mark
+    assert load_embedder(folders["siglip2"]).cuts(["X" * 63, "X" * 64]) == [False, True]
+    short = load_embedder(folders["siglip-so400m-patch14-224"])
+    assert short.cuts(["no", "no pleural effusion is seen in the left lung or the right lung"]) == [False, True]
