@@ -105,9 +105,16 @@ def read_tensors(folder: Path) -> dict[str, torch.Tensor]:
 
 
 def write_adapter(
-    folder: Path, base_folder: Path, seed: int, *, front: str = "base_model.model.model.", dora: bool, tail: str = ""
+    folder: Path,
+    base_folder: Path,
+    seed: int,
+    *,
+    front: str = "base_model.model.model.",
+    dora: bool,
+    tail: str = "",
+    modules: tuple[str, ...] = ADAPTED,
 ) -> None:
-    """An adapter of random weights for every layer's modules named in `ADAPTED`.
+    """An adapter of random weights for every layer's modules of the given names.
 
     Args:
         front: what stands before `layers.` in a key: the old layout's by default, the new one's has `language_model.`.
@@ -118,7 +125,7 @@ def write_adapter(
     tensors = {}
     for key, weight in read_tensors(base_folder).items():
         module = key.removesuffix(".weight")
-        if module.split(".")[-1] not in ADAPTED or "layers." not in module:
+        if module.split(".")[-1] not in modules or ".layers." not in module:
             continue
         place = front + module[module.index("layers.") :]
         rows, columns = weight.shape

@@ -35,8 +35,7 @@ def pictures(source: EmbeddingInput) -> tuple[str, dict[str, torch.Tensor]]:
         return "", {}
     if source.is_volume:
         cut = [CUTTER.cut(pair, fewest=131_072, most=786_432) for pair in frame_pairs(source.images)]
-        times = ["<0.2 seconds>", "<1.2 seconds>"]
-        assert len(cut) == len(times)
+        times = ["<0.2 seconds>", "<1.2 seconds>", "<2.2 seconds>"][: len(cut)]
         mark = "<|video_pad|>"
     else:
         cut = [CUTTER.cut([image], fewest=4_096, most=1_843_200) for image in opened(source.images)]
@@ -164,6 +163,15 @@ def test_large_images_and_slices_are_reduced(qwen_folder: Path) -> None:
         assert pictures is not None
         assert pictures.is_video == (is_volume and not name)
         assert 0.9 * limit < int(pictures.grids[0].prod()) * 256 <= limit
+
+
+@pytest.mark.parametrize("count", [1, 3, 5])
+def test_the_last_of_an_odd_number_of_slices_is_shown_twice(
+    qwen_folder: Path, image_files: list[Path], count: int
+) -> None:
+    source = EmbeddingInput(images=tuple((image_files * 2)[:count]), is_volume=True, text="a nodule")
+    row = embed_inputs(load_embedder(qwen_folder), [source], batch_size=1)[0]
+    assert np.abs(row - reference(qwen_folder, source)).max() < TOLERANCE
 
 
 def test_slices_as_images_are_what_images_are(qwen_folder: Path, image_files: list[Path]) -> None:
