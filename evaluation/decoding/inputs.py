@@ -7,12 +7,12 @@ from PIL import Image
 
 from evaluation.decoding.dicom import is_dicom, read_dicom, read_series, read_slices
 from evaluation.decoding.faults import faults_of
-from evaluation.decoding.nifti import is_nifti, read_nifti
+from evaluation.decoding.nifti import is_nifti, read_nifti, read_nifti_plane
 from evaluation.decoding.rasters import read_raster
 from evaluation.decoding.sampling import sample_evenly
 from evaluation.errors import InputUnreadable
 from evaluation.hashing import series_files
-from evaluation.inputs import MAX_VOLUME_SLICES, EmbeddingInput
+from evaluation.inputs import MAX_VOLUME_SLICES, EmbeddingInput, Plane
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,8 @@ def decode(source: EmbeddingInput) -> DecodedInput:
     _require_characters(source)
     if source.is_volume:
         return DecodedInput(source, _read_volume(source))
+    if source.plane is not None:
+        return DecodedInput(source, (_read_plane(source.images, source.plane),))
     if not source.text.strip() and not source.images:
         raise InputUnreadable("The input has neither text nor images; give at least one of them.")
     return DecodedInput(source, tuple(_read_image(path) for path in source.images))
@@ -64,6 +66,14 @@ def _read_volume(source: EmbeddingInput) -> tuple[Image.Image, ...]:
         if is_dicom(path):
             return read_dicom(path)
         return (read_raster(path),)
+
+
+def _read_plane(images: tuple[Path, ...], plane: Plane) -> Image.Image:
+    if len(images) != 1 or not is_nifti(images[0]):
+        raise InputUnreadable(f"A slice is taken of one NIfTI file, not of {', '.join(map(str, images)) or 'nothing'}.")
+    with faults_of(images[0]):
+        _require_content(images[0])
+        return read_nifti_plane(images[0], plane)
 
 
 def _names_dicom(path: Path) -> bool:

@@ -12,7 +12,7 @@ from evaluation.decoding.intensities import grey_image, stretch
 from evaluation.decoding.rasters import require_pixels
 from evaluation.decoding.sampling import even_positions
 from evaluation.errors import InputTooLarge, InputUnreadable
-from evaluation.inputs import MAX_VOLUME_SLICES, MAX_VOLUME_VOXELS
+from evaluation.inputs import MAX_VOLUME_SLICES, MAX_VOLUME_VOXELS, Plane
 
 _LOW_PERCENTILE, _HIGH_PERCENTILE = 1, 99
 _SPATIAL_AXES = 3
@@ -35,6 +35,30 @@ def read_nifti(path: Path) -> tuple[Image.Image, ...]:
         InputUnreadable: not one three-dimensional volume of real numbers.
         Exception: whatever the decoder raises on a damaged file; the caller translates it.
     """
+    canonical, slope, intercept = _canonical(path)
+    sampled = canonical[:, :, even_positions(canonical.shape[2], MAX_VOLUME_SLICES)].astype(np.float32)
+    return _axial_images(sampled * slope + intercept)
+
+
+def read_nifti_plane(path: Path, plane: Plane) -> Image.Image:
+    """One axial slice, turned as by `read_nifti`, its window mapped linearly to 0..255 and cut off beyond.
+
+    Raises:
+        InputTooLarge, InputUnreadable: as by `read_nifti`, or the volume has no such slice, or the window no width.
+        Exception: whatever the decoder raises on a damaged file; the caller translates it.
+    """
+    canonical, slope, intercept = _canonical(path)
+    if not 0 <= plane.slice_index < canonical.shape[2]:
+        raise InputUnreadable(f"{path} has {canonical.shape[2]} slices, so there is no slice {plane.slice_index}.")
+    if plane.width <= 0:
+        raise InputUnreadable(f"{path}: a window of width {plane.width} shows nothing.")
+    values = canonical[::-1, ::-1, plane.slice_index].astype(np.float32) * slope + intercept
+    half = plane.width / 2
+    return grey_image(stretch(values, plane.level - half, plane.level + half).T)
+
+
+def _canonical(path: Path) -> tuple[NDArray[Any], float, float]:
+    """The stored values in canonical orientation, with the slope and intercept that make them intensities."""
     volume: Any = nibabel.load(path)
     shape = tuple(int(extent) for extent in volume.shape)
     if len(shape) < _SPATIAL_AXES or any(extent != 1 for extent in shape[_SPATIAL_AXES:]) or 0 in shape:
@@ -47,8 +71,7 @@ def read_nifti(path: Path) -> tuple[Image.Image, ...]:
     orientation = nibabel.io_orientation(volume.affine)
     canonical = nibabel.apply_orientation(stored.reshape(shape[:_SPATIAL_AXES]), orientation)
     require_pixels(path, canonical.shape[0], canonical.shape[1])
-    sampled = canonical[:, :, even_positions(canonical.shape[2], MAX_VOLUME_SLICES)].astype(np.float32)
-    return _axial_images(sampled * float(volume.dataobj.slope) + float(volume.dataobj.inter))
+    return canonical, float(volume.dataobj.slope), float(volume.dataobj.inter)
 
 
 def _axial_images(values: NDArray[Any]) -> tuple[Image.Image, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from evaluation.errors import InputUnsupported
 from evaluation.inputs import EmbeddingInput
 from evaluation.types import ModelDescription
+from evaluation.vocabulary import InputKind
 
 
 def require_kinds(inputs: Iterable[EmbeddingInput], description: ModelDescription) -> None:
@@ -21,3 +22,11 @@ def require_kinds(inputs: Iterable[EmbeddingInput], description: ModelDescriptio
             raise InputUnsupported(
                 f"{source.label}: {description.architecture} cannot embed {', '.join(missing)}; it can embed {known}."
             )
+
+
+def sees_volumes(description: ModelDescription) -> bool:
+    """Whether a model sees a volume as one, not slice by slice.
+
+    A model that embeds an input as the mean of its parts declares volumes too, but its image tower is one for planes.
+    """
+    return InputKind.VOLUME in description.kinds and "parts" not in description.encode_config
