@@ -3,10 +3,9 @@
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from evaluation.embedders.encode_config import EncodeConfig
-from evaluation.embedders.qwen_vl import IMAGE_MARK, VIDEO_MARK, VISION_END, VISION_START, Positions, QwenVlEmbedder
+from evaluation.embedders.qwen_vl import IMAGE_MARK, VIDEO_MARK, VISION_END, VISION_START, Positions
 from evaluation.inputs import EmbeddingInput
 
 _PROMPT = "<|im_start|>system\n{instruction}<|im_end|>\n<|im_start|>user\n{content}<|im_end|>\n<|im_start|>assistant\n"
@@ -44,20 +43,6 @@ class Qwen3VlFormat:
         content = _frame_marks(tokens) if self.as_video(source) else _image_marks(tokens)
         instruction = system_instruction(source.instruction, default=self.config.text("default_instruction"))
         return _PROMPT.format(instruction=instruction, content=content + text)
-
-
-def load_qwen3_vl(
-    folder: Path, *, device: str, config: EncodeConfig, adapter_folder: Path | None = None
-) -> QwenVlEmbedder:
-    """Load a Qwen3-VL-Embedding repository.
-
-    Raises:
-        ModelInvalid: files are missing, damaged or incomplete.
-        AdapterMismatch: the adapter does not fit.
-    """
-    return QwenVlEmbedder(
-        folder, prompt_format=Qwen3VlFormat(config), adapter_folder=adapter_folder, device=device, config=config
-    )
 
 
 def system_instruction(instruction: str, *, default: str) -> str:

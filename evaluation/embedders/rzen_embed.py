@@ -3,10 +3,9 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from evaluation.embedders.encode_config import EncodeConfig
-from evaluation.embedders.qwen_vl import IMAGE_MARK, VISION_END, VISION_START, Positions, QwenVlEmbedder
+from evaluation.embedders.qwen_vl import IMAGE_MARK, VISION_END, VISION_START, Positions
 from evaluation.inputs import EmbeddingInput
 
 _PROMPT = "<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{content}<|im_end|>\n<|im_start|>assistant\n<|endoftext|>"
@@ -43,20 +42,6 @@ class RzenEmbedFormat:
         """The chat prompt with its images expanded."""
         marks = "".join(f"{VISION_START}{IMAGE_MARK * count}{VISION_END}" for count in tokens)
         return _PROMPT.format(system=self.config.text("system"), content=marks + source.instruction + text)
-
-
-def load_rzen_embed(
-    folder: Path, *, device: str, config: EncodeConfig, adapter_folder: Path | None = None
-) -> QwenVlEmbedder:
-    """Load an RzenEmbed repository.
-
-    Raises:
-        ModelInvalid: files are missing, damaged or incomplete.
-        AdapterMismatch: the adapter does not fit.
-    """
-    return QwenVlEmbedder(
-        folder, prompt_format=RzenEmbedFormat(config), adapter_folder=adapter_folder, device=device, config=config
-    )
 
 
 def rounded_size(height: int, width: int) -> tuple[int, int]:

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from evaluation.embedders.encode_config import EncodeConfig
-from evaluation.embedders.qwen_vl import IMAGE_MARK, VIDEO_MARK, VISION_END, VISION_START, Positions, QwenVlEmbedder
+from evaluation.embedders.qwen_vl import IMAGE_MARK, VIDEO_MARK, VISION_END, VISION_START, Positions
 from evaluation.inputs import EmbeddingInput
 
 
@@ -49,17 +48,3 @@ class Vlm2VecFormat:
         if self.config.flag("vision_start_and_end"):
             return "".join(f"{VISION_START}{run}{VISION_END}" for run in runs)
         return "".join(runs)
-
-
-def load_vlm2vec(
-    folder: Path, *, device: str, config: EncodeConfig, adapter_folder: Path | None = None
-) -> QwenVlEmbedder:
-    """Load a Qwen2-VL repository, with the adapter of VLM2Vec or with its weights already in it.
-
-    Raises:
-        ModelInvalid: files are missing, damaged or incomplete.
-        AdapterMismatch: the adapter does not fit.
-    """
-    return QwenVlEmbedder(
-        folder, prompt_format=Vlm2VecFormat(config), adapter_folder=adapter_folder, device=device, config=config
-    )
