@@ -5,6 +5,7 @@ from pathlib import Path
 
 import nibabel
 import numpy as np
+from nibabel.affines import voxel_sizes
 from numpy.typing import NDArray
 
 from evaluation.errors import InputUnreadable
@@ -31,7 +32,7 @@ def canonical_volume(path: Path, values: FloatGrid, affine: NDArray[np.float64])
     Raises:
         InputUnreadable: a voxel has no size, axes do not span the body, or an intensity is not finite.
     """
-    sizes = nibabel.affines.voxel_sizes(affine)
+    sizes = voxel_sizes(affine)
     orientation = nibabel.io_orientation(affine) if np.isfinite(affine).all() and sizes.all() else None
     if orientation is None or np.isnan(orientation).any():
         raise InputUnreadable(f"{path} has voxels of {sizes.tolist()} mm; export it with its spacing and directions.")

@@ -190,7 +190,7 @@ def test_the_middle_of_a_grid(length: int, wanted: int, expected: list[int]) -> 
 
 @pytest.mark.real_data
 def test_real_volumes_keep_their_geometry(real_data: Path) -> None:
-    path = sorted((real_data / "open" / "mri_hippocampus_3d" / "images").glob("*.nii.gz"))[0]
+    path = min((real_data / "open" / "mri_hippocampus_3d" / "images").glob("*.nii.gz"))
     canonical = nibabel.as_closest_canonical(nibabel.load(path))
     volume = read(path)
     assert np.abs(volume.values - canonical.get_fdata()).max() < 1e-3
