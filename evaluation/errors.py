@@ -105,6 +105,12 @@ class AdapterMismatch(ModelInvalid):
     code = "adapter_mismatch"
 
 
+class ConversionRefused(ModelInvalid):
+    """A file is not the official checkpoint that a conversion was asked for."""
+
+    code = "conversion_refused"
+
+
 class InputUnsupported(EvaluationError):
     """The embedder cannot embed this kind of input."""
 

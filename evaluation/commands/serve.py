@@ -11,6 +11,7 @@ import queue
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Annotated, Any
 
@@ -22,6 +23,7 @@ from evaluation.commands.options import (
     STORE_BYTES,
     AdapterOption,
     DeviceOption,
+    EncodeConfigOption,
     StoreBytesOption,
     StoreOption,
     SuiteOption,
@@ -45,6 +47,7 @@ def serve(
     suite: SuiteOption,
     adapter: AdapterOption = "",
     device: DeviceOption = "cpu",
+    encode_config: EncodeConfigOption = "",
     store: StoreOption = None,
     store_bytes: StoreBytesOption = STORE_BYTES,
 ) -> None:
@@ -52,7 +55,7 @@ def serve(
     answers = Answers(_private_stdout())
     try:
         declared = read_suite(suite)
-        chosen = find_model(model, adapter=adapter)
+        chosen = replace(find_model(model, adapter=adapter), encode_config=encode_config)
         embedder = chosen.load(device)
         location = StoreLocation(store, store_bytes) if store else None
         with ModelEncoding(chosen, embedder, device=device, location=location) as encoding:

@@ -9,6 +9,7 @@ name, because results name it by its sha256.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from evaluation.embedders.dual_encoder import PARTS_RULE
 from evaluation.errors import ModelUnsupported
@@ -82,6 +83,17 @@ def encode_config(family: EmbedderFamily, name: str = "") -> EncodeConfig:
         known = ", ".join(config.name for config in configs)
         raise ModelUnsupported(f"The family {family} has no encode config {name!r}; choose from {known}.")
     return found
+
+
+def default_encode_config(family: EmbedderFamily, config: Mapping[str, Any]) -> EncodeConfig:
+    """The config that a model is encoded with where none is asked for: the system's own, else the family's first.
+
+    Args:
+        family: the model's.
+        config: its parsed config.json; a converted folder names its system there.
+    """
+    system = config.get("system")
+    return next((found for found in ENCODE_CONFIGS[family] if found.name == system), ENCODE_CONFIGS[family][0])
 
 
 def encode_config_by_sha256(family: EmbedderFamily, sha256: str) -> EncodeConfig:

@@ -5,6 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from evaluation.embedders.encode_config import default_encode_config
 from evaluation.embedders.encode_config import encode_config as find_encode_config
 from evaluation.embedders.protocol import Embedder
 from evaluation.embedders.safety import (
@@ -91,9 +92,7 @@ def detect_family(folder: Path) -> EmbedderFamily:
         ModelInvalid: the folder or one of its configuration files cannot be read.
         ModelUnsupported: no family matches.
     """
-    names = folder_file_names(folder)
-    config = read_object(folder / "config.json") if "config.json" in names else {}
-    return family_of_config(config, names, read_modules(folder))
+    return family_of_config(_config_document(folder), folder_file_names(folder), read_modules(folder))
 
 
 def load_embedder(
@@ -105,14 +104,15 @@ def load_embedder(
         folder: a model repository's files.
         adapter_folder: a PEFT LoRA adapter repository's files; Qwen3-VL only.
         device: a torch device such as `cpu` or `cuda:0`.
-        encode_config: the name of a registered config of the model's family; "" is its default.
+        encode_config: the name of a registered config of the model's family; "" is its system's own, or its family's first.
 
     Raises:
         ModelUnsafe, ModelUnsupported, ModelInvalid, AdapterMismatch.
     """
     check_folder_safety(folder)
-    family = detect_family(folder)
-    config = find_encode_config(family, encode_config)
+    document = _config_document(folder)
+    family = family_of_config(document, folder_file_names(folder), read_modules(folder))
+    config = find_encode_config(family, encode_config) if encode_config else default_encode_config(family, document)
     module_name, _, function_name = _LOADERS[family].partition(":")
     load: Callable[..., Embedder] = getattr(import_module(module_name), function_name)
     if adapter_folder is None:
@@ -121,6 +121,11 @@ def load_embedder(
         raise ModelUnsupported(f"Models of the family {family} take no adapter; submit {folder.name} without one.")
     check_adapter_safety(adapter_folder)
     return load(folder, adapter_folder=adapter_folder, device=device, config=config)
+
+
+def _config_document(folder: Path) -> dict[str, Any]:
+    """The parsed config.json, `{}` where there is none."""
+    return read_object(folder / "config.json") if "config.json" in folder_file_names(folder) else {}
 
 
 def _require_text_modules(modules: Sequence[Any]) -> None:

@@ -1,0 +1,132 @@
+"""From an official file to a safetensors folder: hash first, then read tensors only, check, and write all or nothing."""
+
+import hashlib
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import torch
+from safetensors.torch import load as load_safetensors
+from safetensors.torch import save_file
+
+from evaluation.conversion.checking import require_shapes
+from evaluation.conversion.conversion import Conversion, Converted, FileFormat
+from evaluation.embedders.safety import check_folder_safety
+from evaluation.errors import ConversionRefused
+
+TOKENIZER_NAMES = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+)
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+def convert_file(conversion: Conversion, *, file: Path, sha256: str, out: Path, tokenizer: Path | None) -> None:
+    """Convert an official file into the folder `out`, which appears only when it is complete.
+
+    Args:
+        conversion: the system.
+        file: the official file, under its official name.
+        sha256: of the file, from a source that the operator trusts; checked before a byte of it is interpreted.
+        out: must not exist yet.
+        tokenizer: a folder with the tokenizer's files, where the system needs one.
+
+    Raises:
+        ConversionRefused: name, digest, content or tokenizer are not as they have to be; nothing is written.
+        ModelUnsafe, ModelInvalid: the tokenizer's files would not be loaded.
+    """
+    _require_arguments(conversion, file=file, sha256=sha256, out=out, tokenizer=tokenizer)
+    state = _read_state(conversion, file, sha256)
+    require_shapes(state, conversion.pinned)
+    converted = conversion.convert(state)
+    origin = {"system": conversion.system, "converted_from": {"file": file.name, "sha256": sha256}}
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as name:
+        folder = Path(name) / out.name
+        folder.mkdir()
+        _write(folder, converted, origin)
+        if tokenizer is not None:
+            _copy_tokenizer(tokenizer, folder)
+        check_folder_safety(folder)
+        folder.rename(out)
+
+
+def _require_arguments(conversion: Conversion, *, file: Path, sha256: str, out: Path, tokenizer: Path | None) -> None:
+    if file.name not in conversion.file_names:
+        known = " or ".join(conversion.file_names)
+        raise ConversionRefused(
+            f"{file.name} is not the official file of {conversion.system}, which is called {known}."
+        )
+    if not _SHA256.fullmatch(sha256):
+        raise ConversionRefused("--sha256 must be 64 hexadecimal digits in small letters.")
+    if out.exists():
+        raise ConversionRefused(f"{out} exists already; remove it, or give another folder.")
+    if conversion.tokenizer_source and tokenizer is None:
+        raise ConversionRefused(
+            f"{conversion.system} needs a tokenizer: give --tokenizer FOLDER with the files of {conversion.tokenizer_source}."
+        )
+    if not conversion.tokenizer_source and tokenizer is not None:
+        raise ConversionRefused(f"{conversion.system} takes no --tokenizer.")
+
+
+def _read_state(conversion: Conversion, file: Path, sha256: str) -> dict[str, torch.Tensor]:
+    """The tensors by name, from the very stream whose digest was taken."""
+    try:
+        with file.open("rb") as stream:
+            found = hashlib.file_digest(stream, "sha256").hexdigest()
+            if found != sha256:
+                raise ConversionRefused(f"{file.name} has the sha256 {found}, not {sha256}; download it again.")
+            stream.seek(0)
+            content = _parse(conversion, stream)
+    except OSError as error:
+        raise ConversionRefused(f"{file} cannot be read: {error.strerror}.") from error
+    for key in conversion.state_path:
+        content = content.get(key) if isinstance(content, Mapping) else None
+    if not isinstance(content, Mapping) or not content:
+        where = ".".join(conversion.state_path) or "its top"
+        raise ConversionRefused(f"{file.name} holds no tensors by name at {where}.")
+    strange = [
+        name for name, value in content.items() if not isinstance(name, str) or not isinstance(value, torch.Tensor)
+    ]
+    if strange:
+        raise ConversionRefused(f"{file.name} holds {strange[0]!r}, which is no tensor.")
+    return dict(content)
+
+
+def _parse(conversion: Conversion, stream: IO[bytes]) -> Any:
+    try:
+        if conversion.file_format is FileFormat.SAFETENSORS:
+            return load_safetensors(stream.read())
+        return torch.load(stream, map_location="cpu", weights_only=True)
+    except Exception as error:  # damaged files make both readers raise anything at all
+        first_line = str(error).partition("\n")[0]
+        raise ConversionRefused(
+            f"The file cannot be read as tensors only ({type(error).__name__}: {first_line})."
+        ) from error
+
+
+def _write(folder: Path, converted: Converted, origin: Mapping[str, Any]) -> None:
+    tensors = {name: tensor.detach().clone().contiguous() for name, tensor in converted.tensors.items()}
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    documents = {**converted.documents, "config.json": {**converted.config, **origin}}
+    for name, document in documents.items():
+        (folder / name).write_text(json.dumps(document, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def _copy_tokenizer(source: Path, folder: Path) -> None:
+    names = [name for name in TOKENIZER_NAMES if (source / name).is_file()]
+    if not {"tokenizer.json", "vocab.txt", "vocab.json"} & set(names):
+        raise ConversionRefused(
+            f"{source} has none of tokenizer.json, vocab.txt and vocab.json; give a tokenizer's folder."
+        )
+    for name in names:
+        shutil.copyfile(source / name, folder / name)
