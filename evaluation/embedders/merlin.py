@@ -13,16 +13,17 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from transformers import LongformerConfig, LongformerModel
+from transformers import LongformerConfig, LongformerModel, RobertaTokenizer
 
 from evaluation.decoding.resampling import centred, resample, windowed
 from evaluation.decoding.volumes import FloatGrid, Volume
 from evaluation.embedders.encode_config import EncodeConfig
 from evaluation.embedders.inflated_resnet import build_inflated_resnet
-from evaluation.embedders.loading import compute_dtype, count_parameters, dtype_name, load_tokenizer, loading_faults
-from evaluation.embedders.own_networks import Tensors, below, count_numbered, extent, fill, read_tensors
+from evaluation.embedders.loading import compute_dtype, count_parameters, dtype_name, loading_faults
+from evaluation.embedders.own_networks import Tensors, below, count_numbered, extent, fill, read_tensors, unit_rows
+from evaluation.embedders.text_tokens import TextTokens, read_tokenizer
 from evaluation.embedders.volume_encoder import VolumeEncoder
-from evaluation.errors import ModelInvalid
+from evaluation.errors import InputUnsupported, ModelInvalid
 from evaluation.types import FloatMatrix, ModelDescription
 from evaluation.vocabulary import EmbedderFamily, InputKind
 
@@ -49,7 +50,6 @@ class MerlinTowers:
     def __init__(self, folder: Path, *, device: str, config: EncodeConfig) -> None:
         tensors = read_tensors(folder)
         self._dtype, self._device = compute_dtype(device, config), device
-        self._max_tokens = 0 if config.name == IMAGE_FEATURES else config.whole("max_text_tokens")
         image = {
             name: t for name, t in below(tensors, IMAGE_PREFIX).items() if not name.startswith("contrastive_head.")
         }
@@ -57,7 +57,7 @@ class MerlinTowers:
         self._head: Any = None
         self._text: Any = None
         if config.name != IMAGE_FEATURES:
-            self._load_joint_space(folder, tensors)
+            self._load_joint_space(folder, tensors, config)
         parts = [part for part in (self._image, self._head, self._text) if part is not None]
         self.description = ModelDescription(
             family=EmbedderFamily.MERLIN,
@@ -75,35 +75,31 @@ class MerlinTowers:
         features = self._image(grid)
         if self._head is not None:
             features = self._head(features[:, :, None, None, None]).flatten(1)
-        row: NDArray[np.float32] = _unit(features)[0]
+        row: NDArray[np.float32] = unit_rows(features)[0]
         return row
 
     @torch.inference_mode()
     def text_features(self, texts: Sequence[str]) -> FloatMatrix:
-        """Projected states of the first token, shape (len(texts), dimension)."""
-        inputs = self._tokenizer(
-            [merlin_text(text) for text in texts],
-            padding="longest",
-            truncation=True,
-            max_length=self._max_tokens,
-            return_tensors="pt",
-        ).to(self._device)
+        """Projected states of the first token, shape (len(texts), dimension).
+
+        Raises:
+            InputUnsupported: image features alone were loaded, which have no place for an instruction.
+        """
+        if self._text is None:
+            raise InputUnsupported(f"The text {texts[0][:40]!r} cannot be embedded with {IMAGE_FEATURES}.")
+        inputs = self._tokens.tensors(texts)
         output = self._text["encoder"](input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"])
-        return _unit(self._text["projection"](output.last_hidden_state[:, 0]))
+        return unit_rows(self._text["projection"](output.last_hidden_state[:, 0]))
 
     def token_counts(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text with its marks, after the cut."""
-        return [min(count, self._max_tokens) for count in self._lengths(texts)]
+        return self._tokens.counts(texts)
 
     def cuts(self, texts: Sequence[str]) -> list[bool]:
         """Whether each text is longer than what is read of it."""
-        return [count > self._max_tokens for count in self._lengths(texts)]
+        return self._tokens.cuts(texts)
 
-    def _lengths(self, texts: Sequence[str]) -> list[int]:
-        tokens = self._tokenizer([merlin_text(text) for text in texts], verbose=False)
-        return [len(ids) for ids in tokens["input_ids"]]
-
-    def _load_joint_space(self, folder: Path, tensors: Tensors) -> None:
+    def _load_joint_space(self, folder: Path, tensors: Tensors, config: EncodeConfig) -> None:
         head, text, projection = (below(tensors, prefix) for prefix in (HEAD_PREFIX, TEXT_PREFIX, TEXT_HEAD_PREFIX))
         if not (head and text and projection):
             raise ModelInvalid(
@@ -111,13 +107,18 @@ class MerlinTowers:
             )
         width, dimension = extent(projection, "weight", 1), extent(projection, "weight", 0)
         self._head = self._filled(folder, torch.nn.Conv3d(self._image.features, dimension, 1), head)
-        parts = torch.nn.ModuleDict(
+        self._text = torch.nn.ModuleDict(
             {
                 "encoder": self._filled(folder, build_longformer(text), text),
                 "projection": self._filled(folder, torch.nn.Linear(width, dimension), projection),
             }
         )
-        self._text, self._tokenizer = parts, load_tokenizer(folder)
+        self._tokens = TextTokens(
+            read_tokenizer(RobertaTokenizer, folder, files=("vocab.json", "merges.txt")),
+            max_tokens=config.whole("max_text_tokens"),
+            device=self._device,
+            prepare=merlin_text,
+        )
 
     def _filled(self, folder: Path, network: torch.nn.Module, tensors: Tensors) -> Any:
         return fill(network, tensors, folder=folder, dtype=self._dtype, device=self._device)
@@ -167,8 +168,3 @@ def build_longformer(tensors: Tensors) -> LongformerModel:
     )
     with loading_faults(Path("the text encoder")):
         return LongformerModel(config, add_pooling_layer=False)
-
-
-def _unit(rows: torch.Tensor) -> FloatMatrix:
-    unit: FloatMatrix = torch.nn.functional.normalize(rows.float(), dim=1).cpu().numpy()
-    return unit

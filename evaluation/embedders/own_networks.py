@@ -12,6 +12,7 @@ from safetensors.torch import load_file
 
 from evaluation.embedders.loading import loading_faults
 from evaluation.errors import ModelInvalid
+from evaluation.types import FloatMatrix
 
 Tensors = Mapping[str, torch.Tensor]
 
@@ -69,3 +70,9 @@ def fill(network: Any, tensors: Tensors, *, folder: Path, dtype: torch.dtype, de
         raise ModelInvalid(f"{folder.name}: weights are missing, surplus or of another shape: {shown}{more}.")
     network.load_state_dict(dict(tensors), strict=True)
     return network.eval().to(device=device, dtype=dtype)
+
+
+def unit_rows(rows: torch.Tensor) -> FloatMatrix:
+    """Rows of unit length as float32 on the CPU, whatever they were computed in."""
+    unit: FloatMatrix = torch.nn.functional.normalize(rows.float(), dim=1).cpu().numpy()
+    return unit
