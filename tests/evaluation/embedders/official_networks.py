@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import torch.nn.functional as F
+from torch.nn import functional
 
 from evaluation.conversion.registry import find_conversion
 from evaluation.conversion.writing import OfficialFile, convert_file
@@ -78,12 +78,12 @@ def resnet_state(random: Random, *, depths: tuple[int, ...], volume: bool) -> St
 def resnet_forward(state: State, images: torch.Tensor, *, depths: tuple[int, ...]) -> torch.Tensor:
     """The last map. The stride is on the 3 x 3 layer; the first layer of a volume has no stride along its depth."""
     volume = images.dim() == 5
-    convolve: Callable[..., torch.Tensor] = F.conv3d if volume else F.conv2d
-    pool: Callable[..., torch.Tensor] = F.max_pool3d if volume else F.max_pool2d
+    convolve: Callable[..., torch.Tensor] = functional.conv3d if volume else functional.conv2d
+    pool: Callable[..., torch.Tensor] = functional.max_pool3d if volume else functional.max_pool2d
 
     def norm(maps: torch.Tensor, name: str) -> torch.Tensor:
         kinds = ("running_mean", "running_var", "weight", "bias")
-        return F.batch_norm(maps, *(state[f"{name}.{kind}"] for kind in kinds))
+        return functional.batch_norm(maps, *(state[f"{name}.{kind}"] for kind in kinds))
 
     stem = {"stride": (1, 2, 2), "padding": (1, 3, 3)} if volume else {"stride": 2, "padding": 3}
     maps = norm(convolve(images, state["conv1.weight"], **stem), "bn1").relu()

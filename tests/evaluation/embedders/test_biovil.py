@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F
 from PIL import Image
+from torch.nn import functional
 from transformers import BertConfig, BertModel
 
 from evaluation.decoding import decode
@@ -113,14 +113,14 @@ def image_vector(system: str, path: Path) -> np.ndarray:
     backbone = {name.removeprefix("encoder.encoder."): tensor for name, tensor in state.items()}
     patches = resnet_forward(backbone, expected_pixels(path, CROPS[system]), depths=DEPTHS)
     if system == "biovil-t":
-        present = F.conv2d(patches, state["encoder.backbone_to_vit.weight"])
+        present = functional.conv2d(patches, state["encoder.backbone_to_vit.weight"])
         absent = state["encoder.missing_previous_emb"].repeat(1, 1, *present.shape[2:])
         patches = torch.cat([present, absent], dim=1)
-    hidden = F.conv2d(patches, state["projector.model.0.weight"])
+    hidden = functional.conv2d(patches, state["projector.model.0.weight"])
     kinds = ("running_mean", "running_var", "weight", "bias")
-    hidden = F.batch_norm(hidden, *(state[f"projector.model.1.{kind}"] for kind in kinds)).relu()
-    projected = F.conv2d(hidden, state["projector.model.3.weight"], state["projector.model.3.bias"])
-    return F.normalize(projected.mean(dim=(2, 3)), dim=-1)[0].numpy()
+    hidden = functional.batch_norm(hidden, *(state[f"projector.model.1.{kind}"] for kind in kinds)).relu()
+    projected = functional.conv2d(hidden, state["projector.model.3.weight"], state["projector.model.3.bias"])
+    return functional.normalize(projected.mean(dim=(2, 3)), dim=-1)[0].numpy()
 
 
 @torch.inference_mode()
@@ -129,9 +129,11 @@ def text_vector(pieces: list[str], vocabulary: list[str]) -> np.ndarray:
     tokens = torch.tensor([[vocabulary.index(piece) for piece in ("[CLS]", *pieces, "[SEP]")]])
     first = text_model()(tokens).last_hidden_state[:, 0]
     head = {name.removeprefix("cls_projection_head."): tensor for name, tensor in state.items()}
-    hidden = F.gelu(F.linear(first, head["dense_to_hidden.weight"], head["dense_to_hidden.bias"]))
-    hidden = F.layer_norm(hidden, (DIMENSION,), head["LayerNorm.weight"], head["LayerNorm.bias"], eps=1e-12)
-    return F.normalize(F.linear(hidden, head["dense_to_output.weight"], head["dense_to_output.bias"]), dim=1)[0].numpy()
+    hidden = functional.gelu(functional.linear(first, head["dense_to_hidden.weight"], head["dense_to_hidden.bias"]))
+    hidden = functional.layer_norm(hidden, (DIMENSION,), head["LayerNorm.weight"], head["LayerNorm.bias"], eps=1e-12)
+    return functional.normalize(
+        functional.linear(hidden, head["dense_to_output.weight"], head["dense_to_output.bias"]), dim=1
+    )[0].numpy()
 
 
 def test_images_equal_the_published_description(folder: Path, system: str, tmp_path: Path) -> None:

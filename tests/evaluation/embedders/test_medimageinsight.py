@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F
 from PIL import Image
 from safetensors.torch import load_file, save_file
+from torch.nn import functional
 
 from evaluation.decoding import decode
 from evaluation.embedders.medimageinsight import medimageinsight_pixels
@@ -84,19 +84,21 @@ class Davit:
         self._state = {name.removeprefix("image_encoder."): tensor for name, tensor in state.items()}
 
     def _linear(self, values: torch.Tensor, name: str) -> torch.Tensor:
-        return F.linear(values, self._state[f"{name}.weight"], self._state[f"{name}.bias"])
+        return functional.linear(values, self._state[f"{name}.weight"], self._state[f"{name}.bias"])
 
     def _norm(self, values: torch.Tensor, name: str) -> torch.Tensor:
-        return F.layer_norm(values, values.shape[-1:], self._state[f"{name}.weight"], self._state[f"{name}.bias"], 1e-5)
+        return functional.layer_norm(
+            values, values.shape[-1:], self._state[f"{name}.weight"], self._state[f"{name}.bias"], 1e-5
+        )
 
     def _depthwise(self, maps: torch.Tensor, name: str) -> torch.Tensor:
         weight, bias = self._state[f"{name}.weight"], self._state[f"{name}.bias"]
-        return maps + F.conv2d(maps, weight, bias, padding=1, groups=len(weight))
+        return maps + functional.conv2d(maps, weight, bias, padding=1, groups=len(weight))
 
     def _windows(self, grid: torch.Tensor, name: str) -> torch.Tensor:
         """Attention inside windows of 12 x 12 over a grid (height, width, channels), padded at the right and below."""
         height, width, channels = grid.shape
-        padded = F.pad(grid, (0, 0, 0, -width % WINDOW, 0, -height % WINDOW))
+        padded = functional.pad(grid, (0, 0, 0, -width % WINDOW, 0, -height % WINDOW))
         result = torch.empty_like(padded)
         for top in range(0, padded.shape[0], WINDOW):
             for left in range(0, padded.shape[1], WINDOW):
@@ -130,7 +132,7 @@ class Davit:
             grid = grid + self._channels(normed.flatten(0, 1), f"{name}.{attention}").view_as(grid)
         maps = self._depthwise(grid.permute(2, 0, 1)[None], f"{name}.conv2.fn.dw")
         grid = maps[0].permute(1, 2, 0)
-        inner = F.gelu(self._linear(self._norm(grid, f"{name}.ffn.norm"), f"{name}.ffn.fn.net.fc1"))
+        inner = functional.gelu(self._linear(self._norm(grid, f"{name}.ffn.norm"), f"{name}.ffn.fn.net.fc1"))
         return (grid + self._linear(inner, f"{name}.ffn.fn.net.fc2")).permute(2, 0, 1)[None]
 
     def __call__(self, maps: torch.Tensor) -> torch.Tensor:
@@ -139,7 +141,7 @@ class Davit:
             if stage:
                 maps = self._norm(maps.permute(0, 2, 3, 1), f"{name}.norm").permute(0, 3, 1, 2)
             weight, bias = self._state[f"{name}.proj.weight"], self._state[f"{name}.proj.bias"]
-            maps = F.conv2d(maps, weight, bias, stride=STRIDES[stage], padding=KERNELS[stage] // 2)
+            maps = functional.conv2d(maps, weight, bias, stride=STRIDES[stage], padding=KERNELS[stage] // 2)
             if not stage:
                 maps = self._norm(maps.permute(0, 2, 3, 1), f"{name}.norm").permute(0, 3, 1, 2)
             for block in range(DEPTHS[stage]):
@@ -153,7 +155,7 @@ def image_vector(state: State, path: Path) -> np.ndarray:
     resized = np.asarray(Image.open(path).convert("RGB").resize((480, 480), Image.Resampling.BICUBIC), dtype=float)
     pixels = (resized / 255 - [0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225]
     pooled = Davit(state)(torch.tensor(pixels.transpose(2, 0, 1)[None], dtype=torch.float32))
-    return F.normalize(pooled @ state["image_projection"], dim=1)[0].numpy()
+    return functional.normalize(pooled @ state["image_projection"], dim=1)[0].numpy()
 
 
 @torch.inference_mode()
@@ -164,15 +166,15 @@ def text_vector(state: State, tokens: list[int]) -> np.ndarray:
     named = {name.removeprefix("lang_encoder."): tensor for name, tensor in state.items()}
 
     def norm(values: torch.Tensor, name: str) -> torch.Tensor:
-        return F.layer_norm(values, (WIDTH,), named[f"{name}.weight"], named[f"{name}.bias"], 1e-12)
+        return functional.layer_norm(values, (WIDTH,), named[f"{name}.weight"], named[f"{name}.bias"], 1e-12)
 
     def linear(values: torch.Tensor, name: str) -> torch.Tensor:
-        return F.linear(values, named[f"{name}.weight"], named[f"{name}.bias"])
+        return functional.linear(values, named[f"{name}.weight"], named[f"{name}.bias"])
 
     states = named["token_embedding.weight"][padded] + named["positional_embedding"]
     for layer in range(LAYERS):
         name = f"resblocks.{layer}"
-        mixed = F.linear(
+        mixed = functional.linear(
             norm(states, f"{name}.ln_1"), named[f"{name}.attn.in_proj_weight"], named[f"{name}.attn.in_proj_bias"]
         )
         queries, keys, values = mixed.reshape(POSITIONS, 3, 2, 64).permute(1, 2, 0, 3)
@@ -181,7 +183,7 @@ def text_vector(state: State, tokens: list[int]) -> np.ndarray:
         inner = linear(norm(states, f"{name}.ln_2"), f"{name}.mlp.c_fc")
         states = states + linear(inner * torch.sigmoid(1.702 * inner), f"{name}.mlp.c_proj")
     end = int(padded.tolist().index(int(padded.max())))
-    return F.normalize(norm(states, "ln_final")[end] @ state["lang_projection"], dim=0).numpy()
+    return functional.normalize(norm(states, "ln_final")[end] @ state["lang_projection"], dim=0).numpy()
 
 
 @pytest.fixture(scope="module")
