@@ -77,6 +77,11 @@ class RetrievalTask:
     queries: tuple[RetrievalQuery, ...]
     data_sha256: str
 
+    @property
+    def n_scored(self) -> int:
+        """How many queries are ranked."""
+        return len(self.queries)
+
 
 @dataclass(frozen=True, slots=True)
 class RankOutcomes:
@@ -98,7 +103,10 @@ class RankOutcomes:
 
 @dataclass(frozen=True, slots=True)
 class MetricValue:
-    """One number with its 95% interval; all in [0, 1]. `lower` and `upper` are both set or both None."""
+    """One number with its 95% interval. `lower` and `upper` are both set or both None.
+
+    All are in [0, 1], but for differences of cosines and scores above chance of the probing suite.
+    """
 
     name: str
     value: float

@@ -16,7 +16,7 @@ from safetensors.torch import save_file
 
 from evaluation.conversion.checking import require_shapes
 from evaluation.conversion.conversion import Conversion, Converted, FileFormat
-from evaluation.embedders.safety import check_folder_safety
+from evaluation.embedders.folder_safety import check_folder_safety
 from evaluation.errors import ConversionRefused
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")

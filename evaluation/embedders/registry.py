@@ -7,11 +7,10 @@ from typing import Any
 
 from evaluation.embedders.encode_config import default_encode_config
 from evaluation.embedders.encode_config import encode_config as find_encode_config
+from evaluation.embedders.folder_safety import check_adapter_safety, check_folder_safety
 from evaluation.embedders.protocol import Embedder
 from evaluation.embedders.safety import (
     adapter_problems,
-    check_adapter_safety,
-    check_folder_safety,
     document_problems,
     folder_file_names,
     read_modules,
