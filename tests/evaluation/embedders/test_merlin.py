@@ -219,7 +219,8 @@ def test_an_image_encoder_alone_gives_image_features(tmp_path: Path, scans: list
     heads = ("classifier.", "contrastive_head.")
     backbone = {name: tensor for name, tensor in state.items() if not name.startswith(heads)}
     folder = convert_tiny("astra-ct", {"state_dict": backbone, "meta": {}}, tmp_path, tokenizer=None)
-    embedder = load_embedder(folder, encode_config="image-features")
+    embedder = load_embedder(folder)
+    assert embedder.description.encode_config["name"] == "astra-ct"
     scan = EmbeddingInput(images=(scans[0],), is_volume=True)
     row = embedder.embed([decode(scan)])[0]
     assert row @ unit(image_features(scans[0]))[0] > 1 - 1e-5

@@ -40,7 +40,7 @@ def test_volumes_of_one_kind_are_closer_than_volumes_of_two(folder: Path, real_d
     slices = sorted((real_data / "open" / "volumes_misc" / "dicom_vs_seg_001_t1").glob("*.dcm"))
     heads = [half_a_series(slices[start::2], tmp_path / str(start)) for start in (0, 1)]
     sources = [EmbeddingInput(images=(path,), is_volume=True) for path in (first, second, *heads)]
-    rows = embed_inputs(load_embedder(folder, encode_config="image-features"), sources, batch_size=1)
+    rows = embed_inputs(load_embedder(folder), sources, batch_size=1)
     assert rows.shape == (4, 2048)
     similarities = rows @ rows.T
     of_two_kinds = similarities[:2, 2:].max()
