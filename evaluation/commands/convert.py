@@ -18,10 +18,15 @@ def convert(
     tokenizer: Annotated[
         Path | None, typer.Option("--tokenizer", help="Folder of the tokenizer's files, where the system needs one.")
     ] = None,
+    second_file: Annotated[
+        Path | None, typer.Option("--second-file", help="The second official file, where the system has two.")
+    ] = None,
+    second_sha256: Annotated[str, typer.Option("--second-sha256", help="Its sha256.")] = "",
 ) -> None:
     """Convert an official checkpoint; 'run --model FOLDER' then evaluates it."""
     # Here, so that the other commands do not load torch.
-    from evaluation.conversion.writing import convert_file  # noqa: PLC0415
+    from evaluation.conversion.writing import OfficialFile, convert_file  # noqa: PLC0415
 
-    convert_file(find_conversion(system), file=file, sha256=sha256, out=out, tokenizer=tokenizer)
+    second = None if second_file is None else OfficialFile(second_file, second_sha256)
+    convert_file(find_conversion(system), file=file, sha256=sha256, out=out, tokenizer=tokenizer, second=second)
     Console().print(f"{system}: written to {out}", markup=False, highlight=False, soft_wrap=True)

@@ -6,10 +6,22 @@ from enum import StrEnum
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from evaluation.errors import ConversionRefused, ModelInvalid
+
 if TYPE_CHECKING:
     import torch
 
     State = Mapping[str, torch.Tensor]
+
+
+TOKENIZER_NAMES = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+)
 
 
 class FileFormat(StrEnum):
@@ -44,6 +56,8 @@ class Conversion:
         state_path: the keys that lead from what the file holds to the tensors by name.
         file_format: how the file is written.
         tokenizer_source: the public repository whose tokenizer the system uses; "" where the loader needs none.
+        tokenizer_names: the files of it that are copied; fewer where a loader reads the vocabulary alone.
+        second_file_names: where a system's towers come in two files, what the second is called; `function` gets both.
     """
 
     system: str
@@ -53,6 +67,8 @@ class Conversion:
     state_path: tuple[str, ...] = ()
     file_format: FileFormat = FileFormat.PICKLE
     tokenizer_source: str = ""
+    tokenizer_names: tuple[str, ...] = TOKENIZER_NAMES
+    second_file_names: tuple[str, ...] = ()
 
     def convert(self, state: "State") -> Converted:
         """Apply `function`.
@@ -62,4 +78,9 @@ class Conversion:
         """
         module_name, _, function_name = self.function.partition(":")
         function: Callable[[State], Converted] = getattr(import_module(module_name), function_name)
-        return function(state)
+        try:
+            return function(state)
+        except ConversionRefused:
+            raise
+        except ModelInvalid as error:  # of the builders of networks, which loaders use too
+            raise ConversionRefused(error.message) from error

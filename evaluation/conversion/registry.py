@@ -1,6 +1,6 @@
 """The systems whose official files can be converted."""
 
-from evaluation.conversion.conversion import Conversion
+from evaluation.conversion.conversion import Conversion, FileFormat
 from evaluation.errors import ModelUnsupported
 
 CONVERSIONS = (
@@ -14,6 +14,62 @@ CONVERSIONS = (
             "text_projection.weight": (512, 512),
         },
         tokenizer_source="flaviagiammarino/pubmed-clip-vit-base-patch32",
+    ),
+    Conversion(
+        system="biovil",
+        file_names=("biovil_image_resnet50_proj_size_128.pt",),
+        second_file_names=("pytorch_model.bin",),
+        function="evaluation.conversion.biovil:convert_biovil",
+        pinned={
+            "projector.model.0.weight": (128, 2_048, 1, 1),
+            "cls_projection_head.dense_to_hidden.weight": (128, 768),
+        },
+        tokenizer_source="microsoft/BiomedVLP-CXR-BERT-specialized",
+        tokenizer_names=("vocab.txt",),
+    ),
+    Conversion(
+        system="biovil-t",
+        file_names=("biovil_t_image_model_proj_size_128.pt",),
+        second_file_names=("pytorch_model.bin",),
+        function="evaluation.conversion.biovil:convert_biovil_t",
+        pinned={
+            "encoder.backbone_to_vit.weight": (256, 2_048, 1, 1),
+            "encoder.missing_previous_emb": (1, 256, 1, 1),
+            "projector.model.0.weight": (128, 512, 1, 1),
+            "cls_projection_head.dense_to_hidden.weight": (128, 768),
+        },
+        tokenizer_source="microsoft/BiomedVLP-BioViL-T",
+        tokenizer_names=("vocab.txt",),
+    ),
+    Conversion(
+        system="medimageinsight",
+        file_names=("medimageinsigt-v1.0.0.pt",),
+        function="evaluation.conversion.medimageinsight:convert",
+        pinned={
+            "image_projection": (2_048, 1_024),
+            "image_encoder.convs.0.proj.weight": (256, 3, 7, 7),
+            "lang_encoder.positional_embedding": (77, 1_024),
+        },
+        file_format=FileFormat.SAFETENSORS,
+        tokenizer_source="lion-ai/MedImageInsights",
+    ),
+    Conversion(
+        system="merlin",
+        file_names=("i3_resnet_clinical_longformer_best_clip_04-02-2024_23-21-36_epoch_99.pt",),
+        function="evaluation.conversion.merlin:convert",
+        pinned={
+            "encode_image.i3_resnet.conv1.weight": (64, 3, 3, 7, 7),
+            "encode_image.i3_resnet.contrastive_head.weight": (512, 2_048, 1, 1, 1),
+            "encode_text.linear_layer.weight": (512, 768),
+        },
+        tokenizer_source="yikuan8/Clinical-Longformer",
+    ),
+    Conversion(
+        system="astra-ct",
+        file_names=("astra_encoder.pt",),
+        function="evaluation.conversion.merlin:convert_image_encoder",
+        pinned={"conv1.weight": (64, 3, 3, 7, 7), "layer4.2.conv3.weight": (2_048, 512, 1, 1, 1)},
+        state_path=("state_dict",),
     ),
 )
 

@@ -6,6 +6,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,19 +19,26 @@ from evaluation.conversion.conversion import Conversion, Converted, FileFormat
 from evaluation.embedders.folder_safety import check_folder_safety
 from evaluation.errors import ConversionRefused
 
-TOKENIZER_NAMES = (
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "vocab.txt",
-    "vocab.json",
-    "merges.txt",
-)
-
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
-def convert_file(conversion: Conversion, *, file: Path, sha256: str, out: Path, tokenizer: Path | None) -> None:
+@dataclass(frozen=True, slots=True)
+class OfficialFile:
+    """An official file under its official name, and its sha256 from a source that the operator trusts."""
+
+    path: Path
+    sha256: str
+
+
+def convert_file(
+    conversion: Conversion,
+    *,
+    file: Path,
+    sha256: str,
+    out: Path,
+    tokenizer: Path | None,
+    second: OfficialFile | None = None,
+) -> None:
     """Convert an official file into the folder `out`, which appears only when it is complete.
 
     Args:
@@ -39,23 +47,28 @@ def convert_file(conversion: Conversion, *, file: Path, sha256: str, out: Path, 
         sha256: of the file, from a source that the operator trusts; checked before a byte of it is interpreted.
         out: must not exist yet.
         tokenizer: a folder with the tokenizer's files, where the system needs one.
+        second: the second official file, where the system has two.
 
     Raises:
         ConversionRefused: name, digest, content or tokenizer are not as they have to be; nothing is written.
         ModelUnsafe, ModelInvalid: the tokenizer's files would not be loaded.
     """
     _require_arguments(conversion, file=file, sha256=sha256, out=out, tokenizer=tokenizer)
+    _require_second(conversion, second)
     state = _read_state(conversion, file, sha256)
+    origin: dict[str, Any] = {"system": conversion.system, "converted_from": {"file": file.name, "sha256": sha256}}
+    if second is not None:
+        state = _joined(state, _read_state(conversion, second.path, second.sha256))
+        origin["and_from"] = {"file": second.path.name, "sha256": second.sha256}
     require_shapes(state, conversion.pinned)
     converted = conversion.convert(state)
-    origin = {"system": conversion.system, "converted_from": {"file": file.name, "sha256": sha256}}
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as name:
         folder = Path(name) / out.name
         folder.mkdir()
         _write(folder, converted, origin)
         if tokenizer is not None:
-            _copy_tokenizer(tokenizer, folder)
+            _copy_tokenizer(tokenizer, folder, names=conversion.tokenizer_names)
         check_folder_safety(folder)
         folder.rename(out)
 
@@ -76,6 +89,26 @@ def _require_arguments(conversion: Conversion, *, file: Path, sha256: str, out: 
         )
     if not conversion.tokenizer_source and tokenizer is not None:
         raise ConversionRefused(f"{conversion.system} takes no --tokenizer.")
+
+
+def _require_second(conversion: Conversion, second: OfficialFile | None) -> None:
+    names = conversion.second_file_names
+    if names and second is None:
+        raise ConversionRefused(
+            f"{conversion.system} comes in two files: give --second-file and --second-sha256 of {' or '.join(names)}."
+        )
+    if second is None:
+        return
+    if second.path.name not in names:
+        raise ConversionRefused(f"{second.path.name} is not a second official file of {conversion.system}.")
+    if not _SHA256.fullmatch(second.sha256):
+        raise ConversionRefused("--second-sha256 must be 64 hexadecimal digits in small letters.")
+
+
+def _joined(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    if shared := sorted(first.keys() & second.keys()):
+        raise ConversionRefused(f"Both files hold {shared[0]}; give each official file once.")
+    return first | second
 
 
 def _read_state(conversion: Conversion, file: Path, sha256: str) -> dict[str, torch.Tensor]:
@@ -122,11 +155,11 @@ def _write(folder: Path, converted: Converted, origin: Mapping[str, Any]) -> Non
         (folder / name).write_text(json.dumps(document, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
-def _copy_tokenizer(source: Path, folder: Path) -> None:
-    names = [name for name in TOKENIZER_NAMES if (source / name).is_file()]
-    if not {"tokenizer.json", "vocab.txt", "vocab.json"} & set(names):
+def _copy_tokenizer(source: Path, folder: Path, *, names: tuple[str, ...]) -> None:
+    present = [name for name in names if (source / name).is_file()]
+    if not {"tokenizer.json", "vocab.txt", "vocab.json"} & set(present):
         raise ConversionRefused(
             f"{source} has none of tokenizer.json, vocab.txt and vocab.json; give a tokenizer's folder."
         )
-    for name in names:
+    for name in present:
         shutil.copyfile(source / name, folder / name)

@@ -1,5 +1,6 @@
 """NIfTI volumes."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from PIL import Image
 from evaluation.decoding.intensities import grey_image, stretch
 from evaluation.decoding.rasters import require_pixels
 from evaluation.decoding.sampling import even_positions
+from evaluation.decoding.volumes import Volume, canonical_volume
 from evaluation.errors import InputTooLarge, InputUnreadable
 from evaluation.inputs import MAX_VOLUME_SLICES, MAX_VOLUME_VOXELS
 
@@ -35,6 +37,40 @@ def read_nifti(path: Path) -> tuple[Image.Image, ...]:
         InputUnreadable: not one three-dimensional volume of real numbers.
         Exception: whatever the decoder raises on a damaged file; the caller translates it.
     """
+    stored = _read_stored(path)
+    canonical = nibabel.apply_orientation(stored.values, nibabel.io_orientation(stored.affine))
+    require_pixels(path, canonical.shape[0], canonical.shape[1])
+    sampled = canonical[:, :, even_positions(canonical.shape[2], MAX_VOLUME_SLICES)]
+    return _axial_images(stored.measured(sampled))
+
+
+def read_nifti_volume(path: Path) -> Volume:
+    """The whole volume with its scaled intensities and the size of its voxels.
+
+    Raises:
+        InputTooLarge: more than `MAX_VOLUME_VOXELS` voxels.
+        InputUnreadable: not one three-dimensional volume of finite real numbers with a voxel size.
+        Exception: whatever the decoder raises on a damaged file; the caller translates it.
+    """
+    stored = _read_stored(path)
+    return canonical_volume(path, stored.measured(stored.values), stored.affine)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """The array as the file holds it; `slope * value + intercept` is what was measured."""
+
+    values: NDArray[Any]
+    slope: float
+    intercept: float
+    affine: NDArray[np.float64]
+
+    def measured(self, values: NDArray[Any]) -> NDArray[np.float32]:
+        scaled: NDArray[np.float32] = values.astype(np.float32) * self.slope + self.intercept
+        return scaled
+
+
+def _read_stored(path: Path) -> _Stored:
     volume: Any = nibabel.load(path)
     shape = tuple(int(extent) for extent in volume.shape)
     if len(shape) < _SPATIAL_AXES or any(extent != 1 for extent in shape[_SPATIAL_AXES:]) or 0 in shape:
@@ -44,11 +80,8 @@ def read_nifti(path: Path) -> tuple[Image.Image, ...]:
     stored = np.asanyarray(volume.dataobj.get_unscaled())
     if stored.dtype.kind not in "iuf":
         raise InputUnreadable(f"{path} holds values of type {stored.dtype}; real numbers are needed.")
-    orientation = nibabel.io_orientation(volume.affine)
-    canonical = nibabel.apply_orientation(stored.reshape(shape[:_SPATIAL_AXES]), orientation)
-    require_pixels(path, canonical.shape[0], canonical.shape[1])
-    sampled = canonical[:, :, even_positions(canonical.shape[2], MAX_VOLUME_SLICES)].astype(np.float32)
-    return _axial_images(sampled * float(volume.dataobj.slope) + float(volume.dataobj.inter))
+    slope, intercept = float(volume.dataobj.slope), float(volume.dataobj.inter)
+    return _Stored(stored.reshape(shape[:_SPATIAL_AXES]), slope, intercept, volume.affine)
 
 
 def _axial_images(values: NDArray[Any]) -> tuple[Image.Image, ...]:

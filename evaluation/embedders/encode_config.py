@@ -155,6 +155,40 @@ _LITE_DUAL: Mapping[str, Setting] = {
     "gpu_dtype": FLOAT32,
 }
 
+_UNIT_TOWERS: Mapping[str, Setting] = {
+    **_PARTS,
+    "towers": "each gives unit length",
+    "text_padding": "longest, masked",
+    "resize": "pillow",
+    "gpu_dtype": BFLOAT16,
+}
+_BIOVIL: Mapping[str, Setting] = {
+    **_UNIT_TOWERS,
+    "image": "grey from darkest to brightest as 0..255, shorter side 512 bilinear, middle square, 0..1, no mean",
+    "image_pooling": "projected patches, averaged; no earlier image",
+    "text": "marks ! ? . at the end taken off; first token",
+    "max_text_tokens": 512,
+}
+_MEDIMAGEINSIGHT: Mapping[str, Setting] = {
+    **_UNIT_TOWERS,
+    "image": "480 px bicubic without crop, ImageNet mean and deviation",
+    "image_pooling": "mean of the last map, layer norm",
+    "text_pooling": "last unmasked token",
+    "max_text_tokens": 77,
+}
+_MERLIN_VOLUME: Mapping[str, Setting] = {
+    "volume": "right, front, head; 1.5 x 1.5 x 3 mm linear; -1000..1000 as 0..1; middle 224 x 224 x 160, zeros around",
+    "gpu_dtype": BFLOAT16,
+}
+_MERLIN: Mapping[str, Setting] = {
+    **_PARTS,
+    **_MERLIN_VOLUME,
+    "image_pooling": "mean of the last map, contrastive head, unit length",
+    "text": "lower case, words and signs apart; first token, projected, unit length",
+    "max_text_tokens": 1_024,
+}
+_MERLIN_FEATURES: Mapping[str, Setting] = {**_MERLIN_VOLUME, "image_pooling": "mean of the last map, unit length"}
+
 ENCODE_CONFIGS: Mapping[EmbedderFamily, tuple[EncodeConfig, ...]] = MappingProxyType(
     {
         EmbedderFamily.CLIP: _registered(EmbedderFamily.CLIP, default=_CLIP),
@@ -166,10 +200,10 @@ ENCODE_CONFIGS: Mapping[EmbedderFamily, tuple[EncodeConfig, ...]] = MappingProxy
         EmbedderFamily.QWEN2_VL: _registered(EmbedderFamily.QWEN2_VL, default=_QWEN2_VL),
         EmbedderFamily.RZEN_EMBED: _registered(EmbedderFamily.RZEN_EMBED, default=_RZEN_EMBED),
         EmbedderFamily.OPEN_CLIP: _registered(EmbedderFamily.OPEN_CLIP, default=_TWO_TOWERS),
-        EmbedderFamily.MEDIMAGEINSIGHT: _registered(EmbedderFamily.MEDIMAGEINSIGHT, default=_TWO_TOWERS),
-        EmbedderFamily.BIOVIL: _registered(EmbedderFamily.BIOVIL, default=_TWO_TOWERS),
+        EmbedderFamily.MEDIMAGEINSIGHT: _registered(EmbedderFamily.MEDIMAGEINSIGHT, default=_MEDIMAGEINSIGHT),
+        EmbedderFamily.BIOVIL: _registered(EmbedderFamily.BIOVIL, default=_BIOVIL),
         EmbedderFamily.MEDCLIP: _registered(EmbedderFamily.MEDCLIP, default=_TWO_TOWERS),
-        EmbedderFamily.MERLIN: _registered(EmbedderFamily.MERLIN, default=_TWO_TOWERS),
+        EmbedderFamily.MERLIN: _registered(EmbedderFamily.MERLIN, default=_MERLIN, image_features=_MERLIN_FEATURES),
         EmbedderFamily.PMC_CLIP: _registered(EmbedderFamily.PMC_CLIP, default=_TWO_TOWERS),
         EmbedderFamily.UNIMED_CLIP: _registered(EmbedderFamily.UNIMED_CLIP, default=_TWO_TOWERS),
         EmbedderFamily.SENTENCE_TRANSFORMERS: _registered(

@@ -37,6 +37,9 @@ _FAMILY_OF_TYPE = {
     "qwen3_vl": EmbedderFamily.QWEN3_VL,
     "medboard-chance": EmbedderFamily.CHANCE,
     "medboard-lite-dual": EmbedderFamily.LITE_DUAL,
+    "medboard-biovil": EmbedderFamily.BIOVIL,
+    "medboard-medimageinsight": EmbedderFamily.MEDIMAGEINSIGHT,
+    "medboard-merlin": EmbedderFamily.MERLIN,
 }
 _TEXT_MODULES = frozenset({"Transformer", "Pooling", "Normalize", "Dense", "LayerNorm", "Dropout", "StaticEmbedding"})
 _LOADERS = {
@@ -46,6 +49,9 @@ _LOADERS = {
     EmbedderFamily.SENTENCE_TRANSFORMERS: "evaluation.embedders.sentence_transformers:load_sentence_transformers",
     EmbedderFamily.LITE_DUAL: "evaluation.embedders.lite_dual:load_lite_dual",
     EmbedderFamily.CHANCE: "evaluation.embedders.chance:load_chance",
+    EmbedderFamily.BIOVIL: "evaluation.embedders.biovil:load_biovil",
+    EmbedderFamily.MEDIMAGEINSIGHT: "evaluation.embedders.medimageinsight:load_medimageinsight",
+    EmbedderFamily.MERLIN: "evaluation.embedders.merlin:load_merlin",
 }
 ADAPTABLE_FAMILIES = frozenset({EmbedderFamily.QWEN3_VL})
 
