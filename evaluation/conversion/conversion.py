@@ -54,6 +54,7 @@ class Conversion:
         function: `package.module:function`, which takes the state and gives `Converted`; it checks every key and shape.
         pinned: shapes of a few tensors of the state that only the official architecture has.
         state_path: the keys that lead from what the file holds to the tensors by name.
+        as_trained: the file may be its trainer's own: tensors below `state_dict`, `module.` before every name.
         file_format: how the file is written.
         tokenizer_source: the public repository whose tokenizer the system uses; "" where the loader needs none.
         tokenizer_names: the files of it that are copied; fewer where a loader reads the vocabulary alone.
@@ -65,6 +66,7 @@ class Conversion:
     function: str
     pinned: Mapping[str, tuple[int, ...]]
     state_path: tuple[str, ...] = ()
+    as_trained: bool = False
     file_format: FileFormat = FileFormat.PICKLE
     tokenizer_source: str = ""
     tokenizer_names: tuple[str, ...] = TOKENIZER_NAMES

@@ -10,6 +10,7 @@ from evaluation.embedders.encode_config import encode_config as find_encode_conf
 from evaluation.embedders.folder_safety import check_adapter_safety, check_folder_safety
 from evaluation.embedders.protocol import Embedder
 from evaluation.embedders.safety import (
+    OPEN_CLIP_CONFIG,
     adapter_problems,
     document_problems,
     folder_file_names,
@@ -40,6 +41,10 @@ _FAMILY_OF_TYPE = {
     "medboard-biovil": EmbedderFamily.BIOVIL,
     "medboard-medimageinsight": EmbedderFamily.MEDIMAGEINSIGHT,
     "medboard-merlin": EmbedderFamily.MERLIN,
+    "medboard-open-clip": EmbedderFamily.OPEN_CLIP,
+    "medboard-unimed-clip": EmbedderFamily.UNIMED_CLIP,
+    "medboard-pmc-clip": EmbedderFamily.PMC_CLIP,
+    "medboard-medclip": EmbedderFamily.MEDCLIP,
 }
 _TEXT_MODULES = frozenset({"Transformer", "Pooling", "Normalize", "Dense", "LayerNorm", "Dropout", "StaticEmbedding"})
 _LOADERS = {
@@ -52,6 +57,10 @@ _LOADERS = {
     EmbedderFamily.BIOVIL: "evaluation.embedders.biovil:load_biovil",
     EmbedderFamily.MEDIMAGEINSIGHT: "evaluation.embedders.medimageinsight:load_medimageinsight",
     EmbedderFamily.MERLIN: "evaluation.embedders.merlin:load_merlin",
+    EmbedderFamily.OPEN_CLIP: "evaluation.embedders.open_clip:load_open_clip",
+    EmbedderFamily.UNIMED_CLIP: "evaluation.embedders.unimed_clip:load_unimed_clip",
+    EmbedderFamily.PMC_CLIP: "evaluation.embedders.pmc_clip:load_pmc_clip",
+    EmbedderFamily.MEDCLIP: "evaluation.embedders.medclip:load_medclip",
 }
 ADAPTABLE_FAMILIES = frozenset({EmbedderFamily.QWEN3_VL})
 
@@ -71,6 +80,8 @@ def family_of_config(
     family = _FAMILY_OF_TYPE.get(model_type) if isinstance(model_type, str) else None
     if family is not None:
         return family
+    if OPEN_CLIP_CONFIG in file_names:
+        return EmbedderFamily.OPEN_CLIP
     if modules is not None:
         _require_text_modules(modules)
         return EmbedderFamily.SENTENCE_TRANSFORMERS
@@ -80,7 +91,7 @@ def family_of_config(
         )
     known = ", ".join(sorted(_FAMILY_OF_TYPE))
     raise ModelUnsupported(
-        f"The model type {model_type!r} cannot be loaded; known are {known}, and text repositories with modules.json."
+        f"The model type {model_type!r} cannot be loaded; known are {known}, repositories of open_clip, and text repositories with modules.json."
     )
 
 
