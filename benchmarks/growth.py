@@ -27,6 +27,7 @@ from benchmarks.reporting import machine, markdown_table
 from benchmarks.sections import write_section
 from evaluation.commands.encoding import ModelEncoding
 from evaluation.commands.models_to_run import CHANCE, find_model
+from evaluation.evaluators.retrieval import evaluate_task
 from evaluation.evaluators.session import evaluate_tasks
 from evaluation.hashing import FileHashes
 from evaluation.suites.medheb.reader import load_task, read_suite
@@ -47,6 +48,7 @@ def measure(folder: Path) -> dict[str, float]:
         for result in evaluate_tasks(
             read_suite(folder).tasks,
             load=lambda spec: load_task(folder, spec, hashes=hashes),
+            evaluate=evaluate_task,
             store=encoding.store,
             on_progress=lambda *_: None,
         ):

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from evaluation.commands.analyse import analyse
 from evaluation.commands.build import app as build_app
+from evaluation.commands.check import app as check_app
 from evaluation.commands.compare import compare
 from evaluation.commands.convert import convert
 from evaluation.commands.models import models
@@ -27,6 +28,7 @@ app = typer.Typer(
 for command in (tasks, models, convert, run, score, serve, table, compare, analyse):
     app.command()(command)
 app.add_typer(build_app)
+app.add_typer(check_app)
 app.add_typer(suites_app)
 app.add_typer(train_app)
 

@@ -185,6 +185,13 @@ class InputUnsupported(EvaluationError):
     kind = ErrorKind.MODEL
 
 
+class ProbeTooLong(EvaluationError):
+    """The model would read only the beginning of a probe, whose meaning may hang on its end."""
+
+    code = "probe_too_long"
+    kind = ErrorKind.MODEL
+
+
 class EmbeddingInvalid(EvaluationError):
     """An embedding is not finite, is zero, or has the wrong shape."""
 

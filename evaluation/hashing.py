@@ -54,15 +54,17 @@ def series_files(folder: Path) -> list[Path]:
 def content_key(source: EmbeddingInput, hashes: FileHashes) -> str:
     """The sha256 (64 hexadecimal digits) over a canonical form of everything that is embedded.
 
-    It covers text, instruction, whether the images are one volume, and the bytes of each file in reading order.
+    It covers text, instruction, whether the images are one volume, which slice of it is shown and how,
+    and the bytes of each file in reading order.
 
     Raises:
         InputUnreadable: a file is missing or cannot be read.
     """
-    canonical = json.dumps(
-        [_KEY_FORMAT, source.text, source.instruction, source.is_volume, [hashes.of(path) for path in source.images]],
-        separators=(",", ":"),
-    )
+    parts: list[object] = [_KEY_FORMAT, source.text, source.instruction, source.is_volume]
+    parts.append([hashes.of(path) for path in source.images])
+    if source.plane is not None:
+        parts.append([source.plane.slice_index, source.plane.level, source.plane.width])
+    canonical = json.dumps(parts, separators=(",", ":"))
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()
 
 

@@ -13,17 +13,32 @@ _LABEL_TEXT_LENGTH = 40
 
 
 @dataclass(frozen=True, slots=True)
+class Plane:
+    """One axial slice of a NIfTI volume, for models of plane images.
+
+    `slice_index` counts from the feet, from 0, in the volume's closest canonical orientation. Intensities from
+    level - width / 2 to level + width / 2 are shown, as radiologists set a window.
+    """
+
+    slice_index: int
+    level: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
 class EmbeddingInput:
     """One thing to embed.
 
     `images` are files in reading order; with `is_volume` they are the slices of one volume (or a single NIfTI file or
-    a folder with one DICOM series). `instruction` is given with queries only.
+    a folder with one DICOM series). With `plane`, `images` is one NIfTI file of which a single slice is the image.
+    `instruction` is given with queries only.
     """
 
     text: str = ""
     images: tuple[Path, ...] = ()
     is_volume: bool = False
     instruction: str = ""
+    plane: Plane | None = None
 
     @property
     def kinds(self) -> frozenset[InputKind]:
@@ -42,7 +57,9 @@ class EmbeddingInput:
         """A short name for messages: the first file and how many there are, and the start of the text."""
         parts = []
         if self.images:
-            kind = "volume" if self.is_volume else "image"
+            kind = (
+                "volume" if self.is_volume else "image" if self.plane is None else f"slice {self.plane.slice_index} of"
+            )
             more = f" and {len(self.images) - 1} more" if len(self.images) > 1 else ""
             parts.append(f"{kind} {self.images[0]}{more}")
         if self.text:

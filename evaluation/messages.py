@@ -10,7 +10,8 @@ Requests
 Answers
     {"type": "ready", "protocol": 1, "model": {...}, "environment": {...}}
     {"type": "progress", "task": NAME, "stage": "embedding" | "ranking", "done": n, "total": n}
-    {"type": "task_result", "result": {...}}          a task result as in schemas/result.schema.json
+    {"type": "task_result", "result": {...}}          a taskResult of schemas/result.schema.json, or a probeTaskResult,
+                                                      which has a "kind"
     {"type": "task_failed", "task": NAME, "code": ..., "kind": ..., "message": ...}
     {"type": "idle"}                                  the request is done, whatever became of its tasks
     {"type": "failed", "code": ..., "kind": ..., "message": ...}   the child cannot go on and exits with 1

@@ -7,20 +7,19 @@ import base64
 import binascii
 import dataclasses
 import json
-import math
 import os
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
 
 from evaluation.errors import ResultInvalid
+from evaluation.probe_results import probe_result_from_json, probe_result_to_json
+from evaluation.probe_types import ProbeTaskResult
+from evaluation.result_schema import check_interval, validate
 from evaluation.types import (
     AggregateValue,
     EmbeddingStatistics,
@@ -33,7 +32,6 @@ from evaluation.types import (
 )
 
 SCHEMA_VERSION = 1
-SCHEMA_FILE = Path(__file__).parent / "schemas" / "result.schema.json"
 
 _OUTCOME_ARRAYS = ("records", "above", "tied", "relevant", "pool")
 _INT32 = np.dtype("<i4")
@@ -64,7 +62,7 @@ class ModelIdentity:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """The content of a result file."""
+    """The content of a result file: results of a retrieval suite in `tasks`, of a probing suite in `probe_tasks`."""
 
     suite: SuiteIdentity
     model: ModelIdentity
@@ -75,6 +73,7 @@ class RunResult:
     failures: tuple[TaskFailure, ...]
     aggregates: tuple[AggregateValue, ...]
     embedding: EmbeddingStatistics | None = None
+    probe_tasks: tuple[ProbeTaskResult, ...] = ()
 
 
 def task_result_to_json(result: TaskResult) -> dict[str, Any]:
@@ -96,8 +95,23 @@ def task_result_from_json(document: Any) -> TaskResult:
     Raises:
         ResultInvalid: the document breaks the schema or its arrays contradict each other.
     """
-    _validate(document, definition="taskResult")
+    validate(document, definition="taskResult")
     return _task_result(document)
+
+
+def any_result_to_json(result: TaskResult | ProbeTaskResult) -> dict[str, Any]:
+    """The result of a task of either kind of suite as JSON values."""
+    return task_result_to_json(result) if isinstance(result, TaskResult) else probe_result_to_json(result)
+
+
+def any_result_from_json(document: Any) -> TaskResult | ProbeTaskResult:
+    """The result of a task of either kind of suite; that of a probing task says its `kind`.
+
+    Raises:
+        ResultInvalid: the document breaks the schema or its arrays contradict each other.
+    """
+    is_probe = isinstance(document, dict) and "kind" in document
+    return probe_result_from_json(document) if is_probe else task_result_from_json(document)
 
 
 def failure_to_json(failure: TaskFailure) -> dict[str, Any]:
@@ -115,6 +129,7 @@ def run_result_to_json(result: RunResult) -> dict[str, Any]:
         "seed": result.seed,
         "created_at": result.created_at,
         "tasks": [task_result_to_json(task) for task in result.tasks],
+        "probe_tasks": [probe_result_to_json(task) for task in result.probe_tasks],
         "failures": [failure_to_json(failure) for failure in result.failures],
         "aggregates": [dataclasses.asdict(aggregate) for aggregate in result.aggregates],
         "embedding": None if result.embedding is None else dataclasses.asdict(result.embedding),
@@ -127,7 +142,7 @@ def run_result_from_json(document: Any) -> RunResult:
     Raises:
         ResultInvalid: the document breaks the schema or arrays contradict each other.
     """
-    _validate(document)
+    validate(document)
     model = document["model"]
     description = model["description"] | {"kinds": tuple(model["description"]["kinds"])}
     embedding = document.get("embedding")
@@ -141,6 +156,7 @@ def run_result_from_json(document: Any) -> RunResult:
         failures=tuple(TaskFailure(**failure) for failure in document["failures"]),
         aggregates=tuple(AggregateValue(**aggregate) for aggregate in document["aggregates"]),
         embedding=None if embedding is None else EmbeddingStatistics(**embedding),
+        probe_tasks=tuple(probe_result_from_json(task) for task in document.get("probe_tasks", ())),
     )
 
 
@@ -157,7 +173,7 @@ def write_result(path: Path, result: RunResult) -> None:
         ResultInvalid: a value breaks the schema, so nothing is written.
     """
     document = run_result_to_json(result)
-    _validate(document)
+    validate(document)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         temporary.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
@@ -225,35 +241,5 @@ def _task_result(document: Mapping[str, Any]) -> TaskResult:
     plain = {key: value for key, value in document.items() if key not in ("n_queries", "outcomes", "metrics")}
     metrics = tuple(MetricValue(**metric) for metric in document["metrics"])
     for metric in metrics:
-        _check_interval(document["task"], metric)
+        check_interval(document["task"], metric)
     return TaskResult(**plain, metrics=metrics, outcomes=outcomes, records=records)
-
-
-def _check_interval(task: str, metric: MetricValue) -> None:
-    if metric.lower is None or metric.upper is None:
-        complete = metric.lower is metric.upper
-    else:
-        complete = metric.lower <= metric.value <= metric.upper
-    if not complete:
-        raise ResultInvalid(f"{task}: {metric.name} is not inside of its own interval.")
-
-
-@cache
-def _validator(definition: str) -> Draft202012Validator:
-    schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
-    return Draft202012Validator({**schema, "$ref": f"#/$defs/{definition}"})
-
-
-def _validate(document: Any, *, definition: str = "run") -> None:
-    error = best_match(_validator(definition).iter_errors(document))
-    if error is not None:
-        raise ResultInvalid(f"{error.json_path}: {error.message}")
-    _refuse_non_finite(document)
-
-
-def _refuse_non_finite(value: Any) -> None:
-    """JSON readers let NaN and infinity pass, and comparisons in a schema do too."""
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ResultInvalid(f"{value} is not a number that a result can hold.")
-    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        _refuse_non_finite(inner)

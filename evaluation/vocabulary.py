@@ -140,6 +140,13 @@ class EmbedderFamily(StrEnum):
     CHANCE = "chance"
 
 
+class SuiteKind(StrEnum):
+    """What the tasks of a suite ask of a model: to rank candidates, or to tell true texts of an image from false ones."""
+
+    RETRIEVAL = "retrieval"
+    PROBING = "probing"
+
+
 class Modality(StrEnum):
     """What kind of image a probe speaks of: the six of MedTEC, then ours, which no overall figure includes."""
 

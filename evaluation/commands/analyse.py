@@ -11,8 +11,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from evaluation.commands.analyse_probing import analyse_probing
 from evaluation.commands.reporting import percent
 from evaluation.commands.result_sets import JsonOption, ResultSet, SuiteFolderOption, read_results
+from evaluation.manifest import suite_kind
 from evaluation.metrics.ranking import points_from_ties
 from evaluation.suites.medheb.analyses import family_profile, group_means
 from evaluation.suites.medheb.baselines import baseline_names, chosen_baselines
@@ -21,6 +23,7 @@ from evaluation.suites.medheb.board_statistics import board_statistics
 from evaluation.suites.medheb.difficulty import CUTS
 from evaluation.suites.medheb.reported import reported_figures
 from evaluation.suites.medheb.score_sums import score_table
+from evaluation.vocabulary import SuiteKind
 
 _POINTS_SHOWN = 0.005
 """Ties that are worth half a point or more in a task are named."""
@@ -31,8 +34,16 @@ def analyse(
     *,
     suite: SuiteFolderOption = None,
     as_json: JsonOption = False,
+    plots: Annotated[
+        Path | None, typer.Option("--plots", help="Folder for plots, as SVG and PNG; of a probing suite only.")
+    ] = None,
 ) -> None:
-    """Print means, ranks with intervals, tie groups, difficulty buckets and analyses of all given models."""
+    """Print scores, ranks with intervals, tie groups and analyses of all given models."""
+    if suite is not None and suite_kind(suite) is SuiteKind.PROBING:
+        analyse_probing(results, suite=suite, as_json=as_json, plots=plots)
+        return
+    if plots is not None:
+        raise typer.BadParameter("there are plots of probing suites only", param_hint="--plots")
     found = read_results(results, suite=suite)
     models = {name: (result.model.id, result.model.adapter_id) for name, result in found.results.items()}
     board = board_statistics(found.suite, found.outcomes, baselines=tuple(chosen_baselines(models)))
@@ -141,11 +152,6 @@ def _ties(found: ResultSet) -> Iterator[str]:
                 yield f"{name}, {task}: the release's rule for ties would add {100 * points:.1f} points."
 
 
-def _reported(found: ResultSet) -> Iterator[str]:
+def _reported(found: ResultSet) -> list[str]:
     reported = reported_figures()
-    if found.suite.slug != reported.suite:
-        return
-    yield f"{reported.status[0].upper()}{reported.status[1:]} ({reported.source}):"
-    for figure in reported.figures:
-        numbers = ", ".join(f"{number:g}" for number in figure.numbers)
-        yield f"  {figure.subject}: {figure.statement}: {numbers} ({figure.unit})"
+    return reported.lines() if found.suite.slug == reported.suite else []

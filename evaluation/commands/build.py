@@ -1,4 +1,4 @@
-"""`build mini` and `build demo`: make a suite in a folder and say what is in it."""
+"""`build`: make a suite, or a part of one, in a folder and say what is in it."""
 
 from collections import Counter
 from pathlib import Path
@@ -8,20 +8,37 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from evaluation.commands.build_medtec import (
+    build_anchors_command,
+    build_medtec_demo_command,
+    build_medtec_mini_command,
+    build_questions_command,
+)
 from evaluation.errors import EvaluationError
 from evaluation.suites.building import SuiteDraft
 from evaluation.suites.demo.suite import build_demo
+from evaluation.suites.medtec.probe_building import build_probe_sets
+from evaluation.suites.medtec.probe_checking import require_sound
+from evaluation.suites.medtec.probe_reading import PROBES
+from evaluation.suites.medtec.probe_writing import write_probe_file
+from evaluation.suites.medtec.vocabulary_reading import read_vocabulary
 from evaluation.suites.mini.suite import build_mini
-from evaluation.vocabulary import DOMAIN_TITLES, FAMILY_TITLES, Domain, Family
+from evaluation.vocabulary import DOMAIN_TITLES, FAMILY_TITLES, Domain, Family, Modality
 
-app = typer.Typer(name="build", help="Build a suite.", no_args_is_help=True)
+app = typer.Typer(name="build", help="Build a suite or a part of one.", no_args_is_help=True)
 
 Out = Annotated[Path, typer.Option(help="Where the suite goes; must not exist or be empty.")]
 
 
 @app.callback()
 def build() -> None:
-    """Build a suite in the layout of the MedHEB release."""
+    """Build a suite or a part of one."""
+
+
+app.command("anchors")(build_anchors_command)
+app.command("questions")(build_questions_command)
+app.command("medtec-mini")(build_medtec_mini_command)
+app.command("medtec-demo")(build_medtec_demo_command)
 
 
 @app.command("demo")
@@ -44,6 +61,24 @@ def build_mini_command(
     except EvaluationError as error:
         _fail(error)
     _show(draft, out)
+
+
+@app.command("probes")
+def build_probes_command(
+    out: Annotated[Path, typer.Option(help="Folder of the probe files; that of the program by default.")] = PROBES,
+) -> None:
+    """Write MedTEC's probe texts from the vocabularies, one file a modality, if they keep every rule."""
+    built = []
+    for modality in Modality:
+        vocabulary = read_vocabulary(modality)
+        sets = build_probe_sets(vocabulary)
+        require_sound(vocabulary, sets)
+        built.append(sets)
+    out.mkdir(parents=True, exist_ok=True)
+    console = Console()
+    for sets in built:
+        path = write_probe_file(out, sets)
+        console.print(f"{path}: {len(sets)} probe sets", highlight=False, soft_wrap=True)
 
 
 def _fail(error: EvaluationError) -> NoReturn:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from evaluation.errors import ResultInvalid
-from evaluation.results import task_result_from_json, task_result_to_json
+from evaluation.probe_types import ProbeTaskResult
+from evaluation.results import any_result_from_json, any_result_to_json
 from evaluation.types import TaskResult
 
 
@@ -24,7 +25,7 @@ class PartialResults:
         self._stream: IO[str] | None = None
 
     def __enter__(self) -> Self:
-        whole_lines = [self._identity, *(task_result_to_json(result) for result in self.completed.values())]
+        whole_lines = [self._identity, *(any_result_to_json(result) for result in self.completed.values())]
         renewed = self._path.with_name(f".{self._path.name}.{os.getpid()}")
         renewed.write_text("".join(json.dumps(line) + "\n" for line in whole_lines), encoding="utf-8")
         renewed.replace(self._path)
@@ -35,12 +36,12 @@ class PartialResults:
         if self._stream is not None:
             self._stream.close()
 
-    def add(self, result: TaskResult) -> None:
+    def add(self, result: TaskResult | ProbeTaskResult) -> None:
         """Keep the result of one more task."""
         if self._stream is None:
             raise ValueError("use PartialResults in a with statement")
         if self.completed.get(result.task) is not result:
-            self._stream.write(json.dumps(task_result_to_json(result)) + "\n")
+            self._stream.write(json.dumps(any_result_to_json(result)) + "\n")
             self._stream.flush()
             os.fsync(self._stream.fileno())
 
@@ -48,7 +49,7 @@ class PartialResults:
         """The result file is written: nothing is left to take over."""
         self._path.unlink(missing_ok=True)
 
-    def _read(self) -> dict[str, TaskResult]:
+    def _read(self) -> dict[str, TaskResult | ProbeTaskResult]:
         if not self._path.exists():
             return {}
         lines = self._path.read_bytes().split(b"\n")[:-1]
@@ -56,7 +57,7 @@ class PartialResults:
             documents = [json.loads(line) for line in lines]
             if not documents or documents[0] != self._identity:
                 return {}
-            results = [task_result_from_json(document) for document in documents[1:]]
+            results = [any_result_from_json(document) for document in documents[1:]]
         except (ValueError, ResultInvalid) as error:
             raise ResultInvalid(f"{self._path} is damaged: {error}. Remove it to start again.") from error
         return {result.task: result for result in results}

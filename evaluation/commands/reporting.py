@@ -7,11 +7,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from evaluation.evaluators.session import Stage
+from evaluation.commands.probe_reporting import probe_line
+from evaluation.evaluators.session import AnySpec, Stage
 from evaluation.metrics.ranking import adjusted_score
+from evaluation.probe_types import ProbeTaskResult
 from evaluation.results import RunResult
 from evaluation.suites.medheb.aggregation import ADJUSTED, CV
-from evaluation.types import AggregateValue, MetricValue, SuiteSpec, TaskFailure, TaskResult, TaskSpec
+from evaluation.types import AggregateValue, MetricValue, SuiteSpec, TaskFailure, TaskResult
 
 MAIN_METRIC = "hit@1"
 
@@ -42,19 +44,24 @@ class RunProgress:
     ) -> None:
         self._bars.stop()
 
-    def update(self, spec: TaskSpec, stage: Stage, done: int, total: int) -> None:
+    def update(self, spec: AnySpec, stage: Stage, done: int, total: int) -> None:
         """One step of the task in work."""
         self._bars.update(self._current, description=f"{spec.name}: {stage}", completed=done, total=total)
 
-    def finish(self, outcome: TaskResult | TaskFailure, *, kept: bool) -> None:
+    def finish(self, outcome: TaskResult | ProbeTaskResult | TaskFailure, *, kept: bool) -> None:
         """A task is done."""
         self._bars.advance(self._tasks)
         if isinstance(outcome, TaskFailure):
             self._console.print(f"{outcome.task}: {outcome.code}: {outcome.message}", markup=False, highlight=False)
         else:
             suffix = " (kept from an earlier attempt)" if kept else ""
-            metric = main_metric(outcome)
-            self._console.print(f"{outcome.task}: Hit@1 {percent(metric.value)}{suffix}", markup=False, highlight=False)
+            self._console.print(f"{_line(outcome)}{suffix}", markup=False, highlight=False)
+
+
+def _line(result: TaskResult | ProbeTaskResult) -> str:
+    if isinstance(result, ProbeTaskResult):
+        return probe_line(result)
+    return f"{result.task}: Hit@1 {percent(main_metric(result).value)}"
 
 
 def main_metric(result: TaskResult) -> MetricValue:

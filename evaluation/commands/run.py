@@ -8,9 +8,10 @@ import typer
 from rich.console import Console
 
 from evaluation.commands.encoding import ModelEncoding, StoreLocation, read_embeddings
-from evaluation.commands.evaluation_run import Evaluation, evaluate_to_file, installed_tasks
+from evaluation.commands.evaluation_run import Evaluation, evaluate_to_file
 from evaluation.commands.hub_models import fetch_repository
 from evaluation.commands.models_to_run import ModelToRun, find_model
+from evaluation.commands.opening import open_suite
 from evaluation.commands.options import (
     STORE_BYTES,
     AdapterOption,
@@ -22,9 +23,10 @@ from evaluation.commands.options import (
     SuiteOption,
     TasksOption,
 )
+from evaluation.commands.suites_to_run import VectorSource
 from evaluation.embedders.threads import fix_threads
+from evaluation.embedding.text_limit import TextLimit
 from evaluation.results import RunResult
-from evaluation.suites.medheb.reader import read_suite, select_tasks
 
 
 def run(
@@ -44,20 +46,18 @@ def run(
 ) -> None:
     """Evaluate a model on a suite. An interrupted run goes on where it ended when it is started again."""
     console = Console()
-    declared = read_suite(suite)
-    specs = installed_tasks(suite, declared, select_tasks(declared, tasks or []), console)
+    opened = open_suite(suite)
+    names = opened.installed(tasks or [], console)
     found = find_model(model, revision=revision, adapter=adapter, fetch=fetch_repository)
     chosen = replace(found, encode_config=encode_config)
     embedder = chosen.load(device)
     location = StoreLocation(store, store_bytes) if store else None
     with ModelEncoding(chosen, embedder, device=device, location=location) as encoding:
         evaluation = Evaluation(
-            suite=declared,
-            folder=suite,
-            specs=specs,
+            suite=opened,
+            names=names,
             model=chosen,
-            description=embedder.description,
-            store=encoding.store,
+            source=VectorSource(encoding.store, embedder.description, TextLimit(embedder)),
             statistics=encoding.statistics,
             device=device,
             threads=fix_threads(),
@@ -75,16 +75,14 @@ def score(
 ) -> None:
     """Evaluate embeddings that were computed elsewhere; 'tasks --inputs' lists what to embed."""
     console = Console()
-    declared = read_suite(suite)
-    specs = installed_tasks(suite, declared, select_tasks(declared, tasks or []), console)
+    opened = open_suite(suite)
+    names = opened.installed(tasks or [], console)
     given = read_embeddings(embeddings)
     evaluation = Evaluation(
-        suite=declared,
-        folder=suite,
-        specs=specs,
+        suite=opened,
+        names=names,
         model=ModelToRun(id=embeddings.stem, revision="", folder=None),
-        description=given.description,
-        store=given.store,
+        source=VectorSource(given.store, given.description, None),
         statistics=lambda: None,
         device="cpu",
         threads=1,
@@ -93,5 +91,5 @@ def score(
 
 
 def _exit_without_scores(result: RunResult) -> None:
-    if not result.tasks:
+    if not result.tasks and not result.probe_tasks:
         raise typer.Exit(code=1)

@@ -11,14 +11,15 @@ import queue
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import IO, Annotated, Any
 
 import typer
 
 from evaluation.commands.encoding import ModelEncoding, StoreLocation, statistics_line
 from evaluation.commands.models_to_run import find_model
+from evaluation.commands.opening import open_suite
 from evaluation.commands.options import (
     STORE_BYTES,
     AdapterOption,
@@ -28,15 +29,16 @@ from evaluation.commands.options import (
     StoreOption,
     SuiteOption,
 )
+from evaluation.commands.suites_to_run import Outcome, SuiteToRun, VectorSource
 from evaluation.embedders.threads import fix_threads
+from evaluation.embedding.text_limit import TextLimit
 from evaluation.environment import describe_environment
-from evaluation.errors import EvaluationError, RequestInvalid, UnexpectedFailure
-from evaluation.evaluators.session import Stage, evaluate_tasks
+from evaluation.errors import EvaluationError, RequestInvalid, TaskUnknown, UnexpectedFailure
+from evaluation.evaluators.session import AnySpec, Stage
 from evaluation.hashing import FileHashes
 from evaluation.messages import PROTOCOL_VERSION
-from evaluation.results import description_to_json, failure_to_json, task_result_to_json
-from evaluation.suites.medheb.reader import load_task, read_suite, select_tasks
-from evaluation.types import SuiteSpec, TaskFailure, TaskResult, TaskSpec
+from evaluation.results import any_result_to_json, description_to_json, failure_to_json
+from evaluation.types import EmbeddingStatistics, TaskFailure
 
 _SECONDS_BETWEEN_PROGRESS = 0.2
 
@@ -54,7 +56,7 @@ def serve(
     """Evaluate tasks on request: JSON lines in, JSON lines out. For workers, not for people."""
     answers = Answers(_private_stdout())
     try:
-        declared = read_suite(suite)
+        opened = open_suite(suite)
         chosen = replace(find_model(model, adapter=adapter), encode_config=encode_config)
         embedder = chosen.load(device)
         location = StoreLocation(store, store_bytes) if store else None
@@ -66,7 +68,8 @@ def serve(
                 environment=describe_environment(device, threads=fix_threads()),
             )
             requests = Requests(io.FileIO(sys.stdin.fileno(), closefd=False))
-            Service(declared, suite, encoding, requests, answers).run()
+            source = VectorSource(encoding.store, embedder.description, TextLimit(embedder))
+            Service(opened, source, encoding.statistics, requests, answers).run()
     except EvaluationError as error:
         answers.send("failed", code=error.code, kind=error.kind, message=error.message)
         raise typer.Exit(code=1) from error
@@ -126,11 +129,16 @@ class Service:
     """Answers requests until there are no more."""
 
     def __init__(
-        self, suite: SuiteSpec, folder: Path, encoding: ModelEncoding, requests: Requests, answers: Answers
+        self,
+        suite: SuiteToRun,
+        source: VectorSource,
+        statistics: Callable[[], EmbeddingStatistics],
+        requests: Requests,
+        answers: Answers,
     ) -> None:
         self._suite = suite
-        self._folder = folder
-        self._encoding = encoding
+        self._source = source
+        self._statistics = statistics
         self._requests = requests
         self._answers = answers
         self._hashes = FileHashes()
@@ -141,7 +149,7 @@ class Service:
         try:
             while (names := self._requests.next_tasks()) is not None:
                 self._evaluate(names)
-                sys.stderr.write(f"{statistics_line(self._encoding.statistics())}\n")
+                sys.stderr.write(f"{statistics_line(self._statistics())}\n")
                 self._answers.send("idle")
         except (WorkerGone, BrokenPipeError):
             return
@@ -149,26 +157,20 @@ class Service:
     def _evaluate(self, names: list[str]) -> None:
         for name in names:
             try:
-                (spec,) = select_tasks(self._suite, [name])
-            except EvaluationError as error:
-                failure = TaskFailure(task=name, code=error.code, kind=error.kind, message=error.message)
-                self._send_outcome(failure)
-                continue
-            for outcome in evaluate_tasks(
-                [spec],
-                load=lambda spec: load_task(self._folder, spec, hashes=self._hashes),
-                store=self._encoding.store,
-                on_progress=self._on_progress,
-            ):
-                self._send_outcome(outcome)
+                for outcome in self._suite.outcomes(
+                    [name], source=self._source, hashes=self._hashes, on_progress=self._on_progress, completed={}
+                ):
+                    self._send_outcome(outcome)
+            except TaskUnknown as error:
+                self._send_outcome(TaskFailure(task=name, code=error.code, kind=error.kind, message=error.message))
 
-    def _send_outcome(self, outcome: TaskResult | TaskFailure) -> None:
-        if isinstance(outcome, TaskResult):
-            self._answers.send("task_result", result=task_result_to_json(outcome))
-        else:
+    def _send_outcome(self, outcome: Outcome) -> None:
+        if isinstance(outcome, TaskFailure):
             self._answers.send("task_failed", **failure_to_json(outcome))
+        else:
+            self._answers.send("task_result", result=any_result_to_json(outcome))
 
-    def _on_progress(self, spec: TaskSpec, stage: Stage, done: int, total: int) -> None:
+    def _on_progress(self, spec: AnySpec, stage: Stage, done: int, total: int) -> None:
         if self._requests.ended.is_set():
             raise WorkerGone
         now = time.monotonic()

@@ -1,20 +1,23 @@
 """`tasks` lists the tasks of a suite, or what has to be embedded for them."""
 
+import dataclasses
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
+from evaluation.commands.opening import open_suite
 from evaluation.commands.options import TasksOption
+from evaluation.commands.retrieval_suite import listing
+from evaluation.commands.suites_to_run import SuiteToRun
 from evaluation.errors import SuiteInvalid
 from evaluation.hashing import FileHashes
 from evaluation.suites.medheb.catalogue import medheb_suite
-from evaluation.suites.medheb.reader import load_task, read_suite, select_tasks, task_is_installed
-from evaluation.types import SuiteSpec, TaskSpec
+from evaluation.suites.medheb.reader import select_tasks
 
 
 def tasks(
@@ -26,38 +29,23 @@ def tasks(
     ] = False,
 ) -> None:
     """List the tasks of a suite, or all distinct inputs of its installed tasks."""
-    declared = medheb_suite() if suite is None else read_suite(suite)
-    specs = select_tasks(declared, names or [])
-    if not inputs:
-        Console().print(_task_table(declared, specs, suite))
-    elif suite is None:
+    if suite is not None and inputs:
+        _print_inputs(open_suite(suite), names or [])
+    elif suite is not None:
+        Console().print(open_suite(suite).listing(names or []))
+    elif inputs:
         raise SuiteInvalid("The catalogue has no records; name the folder of a suite with --suite.")
     else:
-        _print_inputs(suite, specs)
+        catalogue = medheb_suite()
+        Console().print(listing(catalogue, select_tasks(catalogue, names or []), folder=None))
 
 
-def _task_table(declared: SuiteSpec, specs: tuple[TaskSpec, ...], folder: Path | None) -> Table:
-    table = Table(title=f"{declared.title} {declared.version}: {len(specs)} tasks")
-    for heading in ("task", "family", "domain", "form", "split", "pool", "data"):
-        table.add_column(heading, overflow="fold")
-    for spec in specs:
-        state = "" if folder is None else _state(folder, spec)
-        table.add_row(spec.name, spec.family, spec.domain, spec.evidence_form, spec.split, spec.pool, state)
-    return table
-
-
-def _state(folder: Path, spec: TaskSpec) -> str:
-    return "installed" if task_is_installed(folder, spec) else "awaiting data"
-
-
-def _print_inputs(folder: Path, specs: tuple[TaskSpec, ...]) -> None:
-    hashes = FileHashes()
+def _print_inputs(suite: SuiteToRun, names: Sequence[str]) -> None:
     seen: set[str] = set()
-    for spec in specs:
-        if not task_is_installed(folder, spec):
-            sys.stderr.write(f"{spec.name}: awaiting data, left out\n")
+    for name, task in suite.loaded(names, FileHashes()):
+        if task is None:
+            sys.stderr.write(f"{name}: awaiting data, left out\n")
             continue
-        task = load_task(folder, spec, hashes=hashes)
         for key, source in zip(task.keys, task.inputs, strict=True):
             if key in seen:
                 continue
@@ -68,5 +56,6 @@ def _print_inputs(folder: Path, specs: tuple[TaskSpec, ...]) -> None:
                 "instruction": source.instruction,
                 "images": [str(path) for path in source.images],
                 "is_volume": source.is_volume,
+                "plane": None if source.plane is None else dataclasses.asdict(source.plane),
             }
             sys.stdout.write(json.dumps(line) + "\n")

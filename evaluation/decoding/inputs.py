@@ -8,13 +8,13 @@ from PIL import Image
 from evaluation.decoding.dicom import is_dicom, read_dicom, read_series, read_slices
 from evaluation.decoding.dicom_volumes import read_series_volume
 from evaluation.decoding.faults import faults_of
-from evaluation.decoding.nifti import is_nifti, read_nifti, read_nifti_volume
+from evaluation.decoding.nifti import is_nifti, read_nifti, read_nifti_plane, read_nifti_volume
 from evaluation.decoding.rasters import read_raster
 from evaluation.decoding.sampling import sample_evenly
 from evaluation.decoding.volumes import Volume
 from evaluation.errors import InputUnreadable, InputUnsupported
 from evaluation.hashing import series_files
-from evaluation.inputs import MAX_VOLUME_SLICES, EmbeddingInput
+from evaluation.inputs import MAX_VOLUME_SLICES, EmbeddingInput, Plane
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,8 @@ def decode(source: EmbeddingInput) -> DecodedInput:
     _require_characters(source)
     if source.is_volume:
         return DecodedInput(source, _read_volume(source))
+    if source.plane is not None:
+        return DecodedInput(source, (_read_plane(source.images, source.plane),))
     if not source.text.strip() and not source.images:
         raise InputUnreadable("The input has neither text nor images; give at least one of them.")
     return DecodedInput(source, tuple(_read_image(path) for path in source.images))
@@ -94,6 +96,14 @@ def _read_measured(source: EmbeddingInput) -> Volume:
         f"{source.label}: pictures of slices have no measured intensities and no voxel size, which a model of volumes "
         "needs; give a NIfTI file or a DICOM series."
     )
+
+
+def _read_plane(images: tuple[Path, ...], plane: Plane) -> Image.Image:
+    if len(images) != 1 or not is_nifti(images[0]):
+        raise InputUnreadable(f"A slice is taken of one NIfTI file, not of {', '.join(map(str, images)) or 'nothing'}.")
+    with faults_of(images[0]):
+        _require_content(images[0])
+        return read_nifti_plane(images[0], plane)
 
 
 def _names_dicom(path: Path) -> bool:

@@ -14,7 +14,7 @@ from evaluation.decoding.rasters import require_pixels
 from evaluation.decoding.sampling import even_positions
 from evaluation.decoding.volumes import Volume, canonical_volume
 from evaluation.errors import InputTooLarge, InputUnreadable
-from evaluation.inputs import MAX_VOLUME_SLICES, MAX_VOLUME_VOXELS
+from evaluation.inputs import MAX_VOLUME_SLICES, MAX_VOLUME_VOXELS, Plane
 
 _LOW_PERCENTILE, _HIGH_PERCENTILE = 1, 99
 _SPATIAL_AXES = 3
@@ -38,10 +38,27 @@ def read_nifti(path: Path) -> tuple[Image.Image, ...]:
         Exception: whatever the decoder raises on a damaged file; the caller translates it.
     """
     stored = _read_stored(path)
-    canonical = nibabel.apply_orientation(stored.values, nibabel.io_orientation(stored.affine))
-    require_pixels(path, canonical.shape[0], canonical.shape[1])
+    canonical = stored.canonical(path)
     sampled = canonical[:, :, even_positions(canonical.shape[2], MAX_VOLUME_SLICES)]
     return _axial_images(stored.measured(sampled))
+
+
+def read_nifti_plane(path: Path, plane: Plane) -> Image.Image:
+    """One axial slice, turned as by `read_nifti`, its window mapped linearly to 0..255 and cut off beyond.
+
+    Raises:
+        InputTooLarge, InputUnreadable: as by `read_nifti`, or the volume has no such slice, or the window no width.
+        Exception: whatever the decoder raises on a damaged file; the caller translates it.
+    """
+    stored = _read_stored(path)
+    canonical = stored.canonical(path)
+    if not 0 <= plane.slice_index < canonical.shape[2]:
+        raise InputUnreadable(f"{path} has {canonical.shape[2]} slices, so there is no slice {plane.slice_index}.")
+    if plane.width <= 0:
+        raise InputUnreadable(f"{path}: a window of width {plane.width} shows nothing.")
+    values = stored.measured(canonical[::-1, ::-1, plane.slice_index])
+    half = plane.width / 2
+    return grey_image(stretch(values, plane.level - half, plane.level + half).T)
 
 
 def read_nifti_volume(path: Path) -> Volume:
@@ -64,6 +81,12 @@ class _Stored:
     slope: float
     intercept: float
     affine: NDArray[np.float64]
+
+    def canonical(self, path: Path) -> NDArray[Any]:
+        """The array turned to its closest canonical orientation, for showing its axial slices."""
+        turned: NDArray[Any] = nibabel.apply_orientation(self.values, nibabel.io_orientation(self.affine))
+        require_pixels(path, turned.shape[0], turned.shape[1])
+        return turned
 
     def measured(self, values: NDArray[Any]) -> NDArray[np.float32]:
         scaled: NDArray[np.float32] = values.astype(np.float32) * self.slope + self.intercept

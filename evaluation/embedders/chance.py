@@ -44,6 +44,10 @@ class ChanceEmbedder:
         """Zeros: nothing is padded."""
         return [0] * len(batch)
 
+    def cuts(self, texts: Sequence[str]) -> list[bool]:
+        """Never: the whole content is hashed."""
+        return [False] * len(texts)
+
 
 def load_chance(folder: Path, *, device: str, config: EncodeConfig) -> ChanceEmbedder:
     """Read `{"model_type": "medboard-chance", "dimension": d, "seed": s}` from config.json.

@@ -62,6 +62,11 @@ class ClipTowers:
         tokens = self._tokenizer(list(texts), truncation=True, max_length=self._max_tokens)
         return [len(ids) for ids in tokens["input_ids"]]
 
+    def cuts(self, texts: Sequence[str]) -> list[bool]:
+        """Whether each text with its marks is longer than the model's positions."""
+        tokens = self._tokenizer(list(texts), verbose=False)["input_ids"]
+        return [len(ids) > self._max_tokens for ids in tokens]
+
 
 def load_clip(folder: Path, *, device: str, config: EncodeConfig) -> DualEncoder:
     """Load a CLIP repository.

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from PIL import Image
 
 from evaluation.decoding import DecodedInput
 from evaluation.embedders.kinds import require_kinds
+from evaluation.inputs import Plane
 from evaluation.types import FloatMatrix, ModelDescription
 from evaluation.vocabulary import InputKind
 
@@ -23,9 +24,9 @@ PARTS_RULE = (
 )
 
 _IMAGES_AT_ONCE = 32
-_REMEMBERED_IMAGES = 20_000  # about 100 MB at 768 dimensions
+_REMEMBERED = 20_000  # vectors of images, and as many of texts: about 100 MB and 60 MB at 768 dimensions
 
-_ImagesKey = tuple[tuple[Path, ...], bool]
+_ImagesKey = tuple[tuple[Path, ...], bool, Plane | None]
 
 
 class TextSide(Protocol):
@@ -44,6 +45,10 @@ class TextSide(Protocol):
         """Tokens of each text as the tower sees it; 0 where texts are not padded to a common length."""
         ...
 
+    def cuts(self, texts: Sequence[str]) -> list[bool]:
+        """Whether the tower reads only the beginning of each text."""
+        ...
+
 
 class Towers(TextSide, Protocol):
     """What a family provides: vectors of images and of texts in one space."""
@@ -57,14 +62,15 @@ class PartsEncoder(ABC):
     """Embeds mixed inputs as the mean of their parts, as the MedHEB release does.
 
     Each non-empty part goes through its own tower: the images of an input, its text, its instruction. The embedding is
-    the mean of the parts. Parts are not scaled to unit length before the mean. The vectors of images last seen are
-    remembered by their files, because many questions are asked about one image; files must not change while an encoder
-    lives.
+    the mean of the parts. Parts are not scaled to unit length before the mean. The vectors of images and texts
+    last seen are remembered, because many questions are asked about one image, and one question about many; files must
+    not change while an encoder lives.
     """
 
     def __init__(self, towers: TextSide) -> None:
         self._text_side = towers
         self._image_rows: OrderedDict[_ImagesKey, NDArray[np.float64]] = OrderedDict()
+        self._text_vectors: OrderedDict[str, FloatVector] = OrderedDict()
         self.description = towers.description
 
     def embed(self, batch: Sequence[DecodedInput]) -> FloatMatrix:
@@ -89,9 +95,18 @@ class PartsEncoder(ABC):
         counts = dict(zip(texts, self._text_side.token_counts(texts), strict=True)) if texts else {}
         return [counts.get(decoded.source.text.strip(), 0) for decoded in batch]
 
+    def cuts(self, texts: Sequence[str]) -> list[bool]:
+        """Whether the text tower reads only the beginning of each text."""
+        return self._text_side.cuts([text.strip() for text in texts]) if texts else []
+
     def _text_rows(self, texts: Iterable[str]) -> dict[str, FloatVector]:
-        distinct = _distinct(texts)
-        return dict(zip(distinct, self._text_side.text_features(distinct), strict=True)) if distinct else {}
+        wanted = _distinct(texts)
+        unknown = [text for text in wanted if text not in self._text_vectors]
+        if unknown:
+            self._text_vectors.update(zip(unknown, self._text_side.text_features(unknown), strict=True))
+        found = {text: self._text_vectors[text] for text in wanted}
+        _forget(self._text_vectors)
+        return found
 
     def _rows_of_images(self, batch: Sequence[DecodedInput]) -> dict[_ImagesKey, NDArray[np.float64]]:
         """The mean vector of the images of each input that has any, by what they were read from."""
@@ -99,8 +114,7 @@ class PartsEncoder(ABC):
         unknown = {key: decoded for key, decoded in wanted.items() if key not in self._image_rows}
         self._image_rows |= zip(unknown, self._visual_rows(list(unknown.values())), strict=True)
         found = {key: self._image_rows[key] for key in wanted}
-        while len(self._image_rows) > _REMEMBERED_IMAGES:
-            self._image_rows.popitem(last=False)
+        _forget(self._image_rows)
         return found
 
     @abstractmethod
@@ -131,8 +145,14 @@ class DualEncoder(PartsEncoder):
         return np.concatenate(pieces) if pieces else np.empty((0, self.description.dimension), dtype=np.float32)
 
 
+def _forget(rows: OrderedDict[Any, Any]) -> None:
+    """Drop the oldest rows beyond what is kept."""
+    while len(rows) > _REMEMBERED:
+        rows.popitem(last=False)
+
+
 def _images_key(decoded: DecodedInput) -> _ImagesKey:
-    return decoded.source.images, decoded.source.is_volume
+    return decoded.source.images, decoded.source.is_volume, decoded.source.plane
 
 
 def _distinct(texts: Iterable[str]) -> list[str]:

@@ -225,7 +225,9 @@ ENCODE_CONFIGS: Mapping[EmbedderFamily, tuple[EncodeConfig, ...]] = MappingProxy
         EmbedderFamily.MEDIMAGEINSIGHT: _registered(EmbedderFamily.MEDIMAGEINSIGHT, default=_MEDIMAGEINSIGHT),
         EmbedderFamily.BIOVIL: _registered(EmbedderFamily.BIOVIL, default=_BIOVIL),
         EmbedderFamily.MEDCLIP: _registered(EmbedderFamily.MEDCLIP, default=_MEDCLIP),
-        EmbedderFamily.MERLIN: _registered(EmbedderFamily.MERLIN, default=_MERLIN, image_features=_MERLIN_FEATURES),
+        EmbedderFamily.MERLIN: _registered(
+            EmbedderFamily.MERLIN, default=_MERLIN, image_features=_MERLIN_FEATURES, astra_ct=_MERLIN_FEATURES
+        ),
         EmbedderFamily.PMC_CLIP: _registered(EmbedderFamily.PMC_CLIP, default=_PMC_CLIP),
         EmbedderFamily.UNIMED_CLIP: _registered(EmbedderFamily.UNIMED_CLIP, default=_OPEN_CLIP),
         EmbedderFamily.SENTENCE_TRANSFORMERS: _registered(

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from evaluation.errors import InputUnsupported
 from evaluation.inputs import EmbeddingInput
 from evaluation.types import ModelDescription
+from evaluation.vocabulary import InputKind
 
 
 def require_kinds(inputs: Iterable[EmbeddingInput], description: ModelDescription) -> None:
@@ -21,3 +22,14 @@ def require_kinds(inputs: Iterable[EmbeddingInput], description: ModelDescriptio
             raise InputUnsupported(
                 f"{source.label}: {description.architecture} cannot embed {', '.join(missing)}; it can embed {known}."
             )
+
+
+def sees_volumes(description: ModelDescription) -> bool:
+    """Whether a model sees a volume as one, not slice by slice.
+
+    A model that embeds an input as the mean of its parts and takes plane images declares volumes too, but averages their
+    slices; one that takes no plane image has a tower for volumes.
+    """
+    kinds = description.kinds
+    has_plane_tower = "parts" in description.encode_config and InputKind.IMAGE in kinds
+    return InputKind.VOLUME in kinds and not has_plane_tower

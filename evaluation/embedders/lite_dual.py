@@ -81,6 +81,10 @@ class LiteDualTowers:
         """Tokens of each text with its marks, after the cut."""
         return self._towers.token_counts(texts)
 
+    def cuts(self, texts: Sequence[str]) -> list[bool]:
+        """Whether each text is longer than the text tower reads."""
+        return self._towers.cuts(texts)
+
 
 def build_lite_dual(
     folder: Path,

@@ -82,6 +82,10 @@ class FrozenTowers:
             counts.extend(sum(entry.attention_mask) for entry in encoded)
         return counts
 
+    def cuts(self, texts: Sequence[str]) -> list[bool]:
+        """Whether each text with its marks is longer than 256 tokens."""
+        return [bool(entry.overflowing) for entry in self.tokenizer.encode_batch(list(texts))]
+
     def image_weights(self) -> dict[str, torch.Tensor]:
         """The image network's tensors by name, without the classifier."""
         weights = self.image_network.state_dict()

@@ -38,3 +38,7 @@ class Embedder(Protocol):
             InputUnsupported: an input has a kind that the model cannot embed.
         """
         ...
+
+    def cuts(self, texts: Sequence[str]) -> list[bool]:
+        """Whether the model reads only the beginning of each text, given alone and without instruction."""
+        ...

@@ -105,6 +105,10 @@ class Qwen3VlEmbedder:
         counts = [len(ids) for ids in self._tokenizer(texts)["input_ids"]]
         return [count + self._visual_tokens(decoded) for count, decoded in zip(counts, batch, strict=True)]
 
+    def cuts(self, texts: Sequence[str]) -> list[bool]:
+        """Whether each text has more tokens than the config allows."""
+        return [self._cut(text) != text for text in texts]
+
     def _prompt_text(self, instruction: str, content: str) -> str:
         default = self._config.text("default_instruction")
         return _PROMPT.format(instruction=system_instruction(instruction, default=default), content=content)

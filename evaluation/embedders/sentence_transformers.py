@@ -1,5 +1,6 @@
 """Text models that ship their own modules.json, run by sentence-transformers with its own modules only."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,15 @@ class TextTower:
             mask = self._model.preprocess(part).get("attention_mask")
             counts.extend([0] * len(part) if mask is None else mask.sum(dim=1).tolist())
         return counts
+
+    def cuts(self, texts: Sequence[str]) -> list[bool]:
+        """Whether each text, behind the default prompt, is longer than the modules read; modules without limit cut none."""
+        limit = self._model.max_seq_length
+        if limit is None or not math.isfinite(limit):
+            return [False] * len(texts)
+        prompt = self.description.encode_config["prompt"]
+        tokens = self._model.tokenizer([prompt + text for text in texts], verbose=False)["input_ids"]
+        return [len(ids) > limit for ids in tokens]
 
 
 def load_sentence_transformers(folder: Path, *, device: str, config: EncodeConfig) -> DualEncoder:

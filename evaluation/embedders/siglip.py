@@ -64,6 +64,11 @@ class SiglipTowers:
         """The full length for every text: the model reads its padding."""
         return [self._text_tokens] * len(texts)
 
+    def cuts(self, texts: Sequence[str]) -> list[bool]:
+        """Whether each text with its marks is longer than the full length."""
+        tokens = self._tokenizer(list(texts), verbose=False)["input_ids"]
+        return [len(ids) > self._text_tokens for ids in tokens]
+
 
 def load_siglip(folder: Path, *, device: str, config: EncodeConfig) -> DualEncoder:
     """Load a SigLIP repository.

@@ -10,9 +10,9 @@ from evaluation.errors import EvaluationError
 from evaluation.inputs import MAX_VOLUME_SLICES, EmbeddingInput
 
 MAX_WINDOW_PIXELS = 64_000_000
-MAX_WINDOW_IMAGES = 128
+MAX_WINDOW_IMAGES = 64
 
-_MAX_IMAGES_AHEAD = 64
+_MAX_IMAGES_AHEAD = 32
 _MAX_THREADS = 4
 
 

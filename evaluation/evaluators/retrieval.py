@@ -1,23 +1,15 @@
 """Scores one retrieval task from its vectors."""
 
 import time
-from dataclasses import dataclass
 
 import numpy as np
 
+from evaluation.evaluators.costs import EmbeddingCost
 from evaluation.evaluators.similarity import rank_outcomes
 from evaluation.manifest import spec_sha256
 from evaluation.metrics.ranking import chance_level, hit_at_1_bounds, metric_names, metric_values
 from evaluation.statistics.bootstrap import bootstrap_means, percentile_interval
 from evaluation.types import FloatMatrix, MetricValue, RankOutcomes, RetrievalTask, TaskResult
-
-
-@dataclass(frozen=True, slots=True)
-class EmbeddingCost:
-    """What it took to get the vectors of a task."""
-
-    seconds: float = 0.0
-    peak_memory_bytes: int = 0
 
 
 def evaluate_task(task: RetrievalTask, vectors: FloatMatrix, *, cost: EmbeddingCost) -> TaskResult:

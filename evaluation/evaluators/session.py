@@ -6,12 +6,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from typing import Protocol, TypeVar
 
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.errors import EvaluationError, UnexpectedFailure
-from evaluation.evaluators.retrieval import EmbeddingCost, evaluate_task
+from evaluation.evaluators.costs import EmbeddingCost
+from evaluation.inputs import EmbeddingInput
 from evaluation.manifest import spec_sha256
-from evaluation.types import RetrievalTask, TaskFailure, TaskResult, TaskSpec
+from evaluation.probe_types import ProbeTaskResult, ProbeTaskSpec
+from evaluation.types import FloatMatrix, TaskFailure, TaskResult, TaskSpec
 
 _KIBIBYTE = 1024
 
@@ -25,22 +28,63 @@ class Stage(StrEnum):
     RANKING = "ranking"
 
 
-TaskProgress = Callable[[TaskSpec, Stage, int, int], None]
+class LoadedTask(Protocol):
+    """What a task of any kind of suite has once its records are read."""
+
+    @property
+    def inputs(self) -> tuple[EmbeddingInput, ...]:
+        """What is embedded."""
+        ...
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The content key of each input."""
+        ...
+
+    @property
+    def data_sha256(self) -> str:
+        """Covers everything that the task compares."""
+        ...
+
+    @property
+    def n_scored(self) -> int:
+        """How many queries, images or questions are scored."""
+        ...
+
+
+AnySpec = TaskSpec | ProbeTaskSpec
+TaskProgress = Callable[[AnySpec, Stage, int, int], None]
+
+_Spec = TypeVar("_Spec", TaskSpec, ProbeTaskSpec)
+_Task = TypeVar("_Task", bound=LoadedTask)
+_Scored_contra = TypeVar("_Scored_contra", bound=LoadedTask, contravariant=True)
+_Result = TypeVar("_Result", TaskResult, ProbeTaskResult)
+_Outcome_co = TypeVar("_Outcome_co", bound=TaskResult | ProbeTaskResult, covariant=True)
+
+
+class Evaluate(Protocol[_Scored_contra, _Outcome_co]):
+    """Scores a loaded task from its vectors."""
+
+    def __call__(self, task: _Scored_contra, vectors: FloatMatrix, *, cost: EmbeddingCost) -> _Outcome_co:
+        """Score it; `vectors` are unit float32 rows, one for each of the task's inputs."""
+        ...
 
 
 def evaluate_tasks(
-    specs: Sequence[TaskSpec],
+    specs: Sequence[_Spec],
     *,
-    load: Callable[[TaskSpec], RetrievalTask],
+    load: Callable[[_Spec], _Task],
+    evaluate: Evaluate[_Task, _Result],
     store: EmbeddingStore,
     on_progress: TaskProgress,
-    completed: Mapping[str, TaskResult] | None = None,
-) -> Iterator[TaskResult | TaskFailure]:
+    completed: Mapping[str, _Result] | None = None,
+) -> Iterator[_Result | TaskFailure]:
     """Yield the outcome of each task as soon as it is known, in the order of `specs`.
 
     Args:
         specs: the tasks to evaluate.
         load: reads and checks the records of a task.
+        evaluate: scores a loaded task.
         store: gives vectors.
         on_progress: called with (task, stage, done, total).
         completed: results of an earlier attempt by task; one is yielded again if its declaration and data are those of
@@ -48,7 +92,12 @@ def evaluate_tasks(
     """
     for spec in specs:
         try:
-            yield _evaluate(spec, load=load, store=store, on_progress=on_progress, completed=completed or {})
+            task = load(spec)
+            earlier = (completed or {}).get(spec.name)
+            if earlier and (earlier.spec_sha256, earlier.data_sha256) == (spec_sha256(spec), task.data_sha256):
+                yield earlier
+            else:
+                yield _evaluate(spec, task, evaluate=evaluate, store=store, on_progress=on_progress)
         except EvaluationError as error:
             yield _failure(spec, error)
         except Exception as error:  # a defect or a lack of memory in one task must not end the others
@@ -57,17 +106,13 @@ def evaluate_tasks(
 
 
 def _evaluate(
-    spec: TaskSpec,
+    spec: _Spec,
+    task: _Task,
     *,
-    load: Callable[[TaskSpec], RetrievalTask],
+    evaluate: Evaluate[_Task, _Result],
     store: EmbeddingStore,
     on_progress: TaskProgress,
-    completed: Mapping[str, TaskResult],
-) -> TaskResult:
-    task = load(spec)
-    earlier = completed.get(spec.name)
-    if earlier and (earlier.spec_sha256, earlier.data_sha256) == (spec_sha256(spec), task.data_sha256):
-        return earlier
+) -> _Result:
     total = len(task.inputs)
     on_progress(spec, Stage.EMBEDDING, 0, total)
     started = time.perf_counter()
@@ -75,13 +120,13 @@ def _evaluate(
         task.inputs, task.keys, lambda done, to_do: on_progress(spec, Stage.EMBEDDING, total - to_do + done, total)
     )
     cost = EmbeddingCost(seconds=time.perf_counter() - started, peak_memory_bytes=_peak_memory_bytes())
-    on_progress(spec, Stage.RANKING, 0, len(task.queries))
-    result = evaluate_task(task, vectors, cost=cost)
-    on_progress(spec, Stage.RANKING, len(task.queries), len(task.queries))
+    on_progress(spec, Stage.RANKING, 0, task.n_scored)
+    result = evaluate(task, vectors, cost=cost)
+    on_progress(spec, Stage.RANKING, task.n_scored, task.n_scored)
     return result
 
 
-def _failure(spec: TaskSpec, error: EvaluationError) -> TaskFailure:
+def _failure(spec: AnySpec, error: EvaluationError) -> TaskFailure:
     return TaskFailure(task=spec.name, code=error.code, kind=error.kind, message=error.message)
 
 

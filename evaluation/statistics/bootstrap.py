@@ -39,9 +39,9 @@ def bootstrap_means(values: FloatArray, *, stratum: str, resamples: int = RESAMP
     rows, n = values.shape
     means: FloatArray = np.empty((rows, resamples))
     start = 0
-    for drawn in _draws(stratum, resamples=resamples, n=n):
-        stop = start + len(drawn)
-        means[:, start:stop] = values @ _weights(drawn, n).T
+    for counts in draw_counts(stratum, resamples=resamples, n=n):
+        stop = start + len(counts)
+        means[:, start:stop] = values @ counts.T
         start = stop
     means /= n
     return means
@@ -58,6 +58,12 @@ def percentile_interval(means: FloatArray) -> FloatArray:
     tail = (1 - LEVEL) / 2
     interval: FloatArray = np.quantile(means, [tail, 1 - tail], axis=-1)
     return interval
+
+
+def draw_counts(stratum: str, *, resamples: int, n: int) -> Iterator[FloatArray]:
+    """How often each of n queries is drawn, in blocks of shape (a share of the resamples, n); every row sums to n."""
+    for drawn in _draws(stratum, resamples=resamples, n=n):
+        yield _weights(drawn, n)
 
 
 def _draws(stratum: str, *, resamples: int, n: int) -> Iterator[_UnsignedArray]:

@@ -9,7 +9,8 @@ import io
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -82,17 +83,29 @@ def build_suite(out: Path, draw: Callable[[ImageWriter], SuiteDraft]) -> SuiteDr
     Raises:
         SuiteInvalid: `out` holds files, or a patient or an image is in both test and training.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise SuiteInvalid(f"{out} already holds files; name a new folder or remove it first")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
-    try:
+    with staged(out) as staging:
         writer = ImageWriter(staging)
         draft = draw(writer)
         pairs = [pair for pairs in draft.training.values() for pair in pairs]
         refuse_shared_patients(draft.tasks, pairs)
         refuse_shared_images(draft.tasks, pairs, writer.digests)
         _write_draft(staging, draft)
+    return draft
+
+
+@contextmanager
+def staged(out: Path) -> Iterator[Path]:
+    """A folder beside `out` that takes its name when the block ends, and vanishes if it fails.
+
+    Raises:
+        SuiteInvalid: `out` holds files.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise SuiteInvalid(f"{out} already holds files; name a new folder or remove it first")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+    try:
+        yield staging
         staging.chmod(0o755)
         if out.exists():
             out.rmdir()
@@ -100,7 +113,6 @@ def build_suite(out: Path, draw: Callable[[ImageWriter], SuiteDraft]) -> SuiteDr
     except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
         raise
-    return draft
 
 
 def _write_draft(folder: Path, draft: SuiteDraft) -> None:

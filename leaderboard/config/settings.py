@@ -39,6 +39,8 @@ REPORTED_FIGURES = Path(
     env.str("REPORTED_FIGURES", default=str(BASE_DIR / "evaluation" / "suites" / "medheb" / "reported.json"))
 )
 
+KNOWN_SYSTEMS = Path(env.str("KNOWN_SYSTEMS", default=str(BASE_DIR / "evaluation" / "embedders" / "systems.yaml")))
+
 # --- the queue --------------------------------------------------------------------------------------------------------
 
 LEASE_SECONDS = env.int("LEASE_SECONDS", default=60)

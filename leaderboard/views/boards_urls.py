@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from leaderboard.views import analyses, boards, catalogue, compare, embedding_models, methods
+from leaderboard.views import analyses, boards, catalogue, compare, embedding_models, methods, systems
 
 urlpatterns = [
     path("", boards.overall, name="board-overall"),
@@ -14,5 +14,6 @@ urlpatterns = [
     path("tasks/<slug:suite>/<path:name>/", catalogue.task_detail, name="task-detail"),
     path("analyses/", analyses.page, name="analyses"),
     path("compare/", compare.page, name="compare"),
+    path("systems/", systems.page, name="systems"),
     path("methods/", methods.page, name="methods"),
 ]

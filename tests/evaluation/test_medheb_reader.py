@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from evaluation.embedders.chance import ChanceEmbedder
 from evaluation.embedding.encode import embed_inputs
 from evaluation.errors import DataMissing, EvaluationError, RecordInvalid, SuiteInvalid, TaskUnknown
-from evaluation.evaluators.retrieval import EmbeddingCost, evaluate_task
+from evaluation.evaluators.costs import EmbeddingCost
+from evaluation.evaluators.retrieval import evaluate_task
 from evaluation.manifest import write_manifest
 from evaluation.suites.medheb.catalogue import medheb_suite
 from evaluation.suites.medheb.reader import load_task, read_suite, select_tasks, task_is_installed

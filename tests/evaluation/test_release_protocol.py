@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluation.evaluators.retrieval import EmbeddingCost, evaluate_task
+from evaluation.evaluators.costs import EmbeddingCost
+from evaluation.evaluators.retrieval import evaluate_task
 from evaluation.inputs import EmbeddingInput
 from evaluation.metrics.ranking import hit_at_1_bounds, points_from_ties
 from evaluation.suites.demo.suite import build_demo

@@ -12,8 +12,8 @@ from jsonschema import Draft202012Validator
 from evaluation.environment import code_version, describe_environment
 from evaluation.errors import ResultInvalid
 from evaluation.evaluators.retrieval import metrics_with_intervals
+from evaluation.result_schema import SCHEMA_FILE
 from evaluation.results import (
-    SCHEMA_FILE,
     ModelIdentity,
     RunResult,
     SuiteIdentity,

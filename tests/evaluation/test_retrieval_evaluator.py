@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from evaluation.embedding.encode import normalise_rows
 from evaluation.evaluators import similarity
-from evaluation.evaluators.retrieval import EmbeddingCost, evaluate_task
+from evaluation.evaluators.costs import EmbeddingCost
+from evaluation.evaluators.retrieval import evaluate_task
 from evaluation.evaluators.similarity import pair_similarities, product_error_bound, rank_outcomes
 from evaluation.inputs import EmbeddingInput
 from evaluation.types import RetrievalQuery, RetrievalTask

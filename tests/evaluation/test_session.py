@@ -6,6 +6,7 @@ import numpy as np
 
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.errors import InputUnreadable
+from evaluation.evaluators.retrieval import evaluate_task
 from evaluation.evaluators.session import evaluate_tasks
 from evaluation.suites.medheb.reader import load_task
 from evaluation.types import TaskFailure, TaskResult
@@ -41,6 +42,7 @@ def evaluate(folder, suite, encoder, **options):
         evaluate_tasks(
             suite.tasks,
             load=lambda spec: load_task(folder, spec),
+            evaluate=evaluate_task,
             store=EmbeddingStore(encoder),
             on_progress=options.pop("on_progress", ignore),
             **options,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.errors import SuiteInvalid
-from evaluation.manifest import read_json
+from evaluation.json_fields import read_json
 from evaluation.suites.medheb.readiness import FileState, Readiness, RecordProblem, TaskReadiness
 
 LOCK_NAME = "suite.lock.json"

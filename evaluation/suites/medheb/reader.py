@@ -16,14 +16,15 @@ from evaluation.errors import (
     InputUnreadable,
     RecordInvalid,
     SuiteInvalid,
-    TaskUnknown,
 )
 from evaluation.hashing import FileHashes, content_key
 from evaluation.inputs import EmbeddingInput
-from evaluation.manifest import MANIFEST_NAME, read_json, read_manifest
+from evaluation.json_fields import read_json
+from evaluation.manifest import MANIFEST_NAME, read_manifest
 from evaluation.suites.medheb.catalogue import medheb_suite
 from evaluation.suites.medheb.image_root import ImageRoot
 from evaluation.suites.medheb.records import ParsedRecord, parse_record
+from evaluation.suites.task_selection import tasks_named
 from evaluation.types import RetrievalQuery, RetrievalTask, SuiteSpec, TaskSpec
 from evaluation.vocabulary import PoolScope
 
@@ -54,13 +55,7 @@ def select_tasks(suite: SuiteSpec, names: Sequence[str]) -> tuple[TaskSpec, ...]
     Raises:
         TaskUnknown: the suite has no task of a name.
     """
-    known = {spec.name for spec in suite.tasks}
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise TaskUnknown(
-            f"{suite.slug} {suite.version} has no task called {', '.join(unknown)}; list them with 'tasks'."
-        )
-    return tuple(spec for spec in suite.tasks if not names or spec.name in set(names))
+    return tasks_named(suite.tasks, names, suite=f"{suite.slug} {suite.version}")
 
 
 def task_is_installed(folder: Path, spec: TaskSpec) -> bool:

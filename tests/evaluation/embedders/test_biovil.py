@@ -196,7 +196,7 @@ def test_texts_are_cut_at_512_tokens_and_that_is_told(folder: Path) -> None:
     assert embedder.token_counts(batch) == [512, 512, 512]
     rows = embedder.embed(batch)
     assert np.abs(rows[0] - rows[2]).max() < 1e-5
-    assert embedder._towers.cuts(["no " * 510, "no " * 511]) == [False, True]
+    assert embedder.cuts(["no " * 510, "no " * 511]) == [False, True]
 
 
 @pytest.mark.parametrize("mark", ["[CLS]", "[SEP]", "[PAD]", "[UNK]"])

@@ -236,7 +236,7 @@ def test_a_batch_of_one_equals_a_batch_of_many(folder: Path, mixed_inputs: list[
 
 def test_texts_are_cut_at_77_tokens_and_that_is_told(folder: Path) -> None:
     embedder = load_embedder(folder)
-    assert embedder._towers.cuts(["x" * 75, "x" * 76]) == [False, True]
+    assert embedder.cuts(["x" * 75, "x" * 76]) == [False, True]
     assert embedder.token_counts([decode(EmbeddingInput(text="x" * length)) for length in (3, 76)]) == [5, 77]
 
 

@@ -13,6 +13,7 @@ from transformers import LongformerConfig, LongformerModel
 
 from evaluation.decoding import DecodedInput, decode
 from evaluation.decoding.volumes import Volume
+from evaluation.embedders.kinds import sees_volumes
 from evaluation.embedders.merlin import merlin_grid, merlin_text
 from evaluation.embedders.registry import load_embedder
 from evaluation.errors import ConversionRefused, InputUnsupported, ModelInvalid
@@ -202,10 +203,14 @@ def test_plane_images_and_pictures_of_slices_are_refused(folder: Path, image_fil
         embedder.embed([decode(EmbeddingInput(images=tuple(image_files), is_volume=True))])
 
 
+def test_a_probing_suite_gives_it_whole_volumes(folder: Path) -> None:
+    assert sees_volumes(load_embedder(folder).description)
+
+
 def test_texts_are_cut_at_1024_tokens_and_that_is_told(folder: Path) -> None:
     embedder = load_embedder(folder)
     texts = ["x" * 1022, "x" * 1023, "x." * 400]
-    assert embedder._towers.cuts(texts) == [False, True, True]  # a space stands around each full stop
+    assert embedder.cuts(texts) == [False, True, True]  # a space stands around each full stop
     assert embedder.token_counts([DecodedInput(EmbeddingInput(text=text)) for text in texts]) == [1024] * 3
 
 
@@ -214,7 +219,8 @@ def test_an_image_encoder_alone_gives_image_features(tmp_path: Path, scans: list
     heads = ("classifier.", "contrastive_head.")
     backbone = {name: tensor for name, tensor in state.items() if not name.startswith(heads)}
     folder = convert_tiny("astra-ct", {"state_dict": backbone, "meta": {}}, tmp_path, tokenizer=None)
-    embedder = load_embedder(folder, encode_config="image-features")
+    embedder = load_embedder(folder)
+    assert embedder.description.encode_config["name"] == "astra-ct"
     scan = EmbeddingInput(images=(scans[0],), is_volume=True)
     row = embedder.embed([decode(scan)])[0]
     assert row @ unit(image_features(scans[0]))[0] > 1 - 1e-5

@@ -1,4 +1,4 @@
-"""Many questions about one image cost one pass of the image through its tower."""
+"""Many questions about one image cost one pass of the image through its tower, and so does one text of many inputs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,18 +14,20 @@ from evaluation.types import ModelDescription
 
 
 class CountingTowers:
-    """Image vector: (brightness, 1); text vector: (0, length). Counts the images that it is given."""
+    """Image vector: (brightness, 1); text vector: (0, length). Counts the images and keeps the texts that it is given."""
 
     description = ModelDescription("test", "test", dimension=2, parameters=0, kinds=ALL_KINDS)
 
     def __init__(self) -> None:
         self.images_seen = 0
+        self.texts_seen: list[str] = []
 
     def image_features(self, images: Sequence[Image.Image]) -> np.ndarray:
         self.images_seen += len(images)
         return np.array([[np.asarray(image).mean(), 1.0] for image in images], dtype=np.float32)
 
     def text_features(self, texts: Sequence[str]) -> np.ndarray:
+        self.texts_seen += texts
         return np.array([[0.0, len(text)] for text in texts], dtype=np.float32)
 
     def token_counts(self, texts: Sequence[str]) -> list[int]:
@@ -56,10 +58,20 @@ def test_a_volume_and_its_slices_as_images_are_remembered_apart() -> None:
     assert towers.images_seen == 3
 
 
+def test_a_text_goes_through_its_tower_once_for_all_inputs() -> None:
+    towers = CountingTowers()
+    encoder = DualEncoder(towers)
+    encoder.embed([question("a", 10, "x"), question("b", 30, " x "), question("b", 30, "xyz")])
+    again = encoder.embed([question("c", 20, "xyz"), question("c", 20, "x")])
+    assert towers.texts_seen == ["x", "xyz"]
+    assert again.tolist() == [[10.0, 2.0], [10.0, 1.0]]
+
+
 def test_what_is_remembered_is_bounded(monkeypatch) -> None:
-    monkeypatch.setattr(dual_encoder, "_REMEMBERED_IMAGES", 1)
+    monkeypatch.setattr(dual_encoder, "_REMEMBERED", 1)
     towers = CountingTowers()
     encoder = DualEncoder(towers)
     for name in ("a", "b", "a"):
-        encoder.embed([question(name, 10, "")])
+        encoder.embed([question(name, 10, name)])
     assert towers.images_seen == 3
+    assert towers.texts_seen == ["a", "b", "a"]

@@ -1,0 +1,46 @@
+"""Anatomical sites of skin lesions as publishers call them, and the keys that anchors carry."""
+
+ISIC_SITES = {
+    "head/neck": "head_neck",
+    "anterior torso": "anterior_torso",
+    "posterior torso": "posterior_torso",
+    "lateral torso": "lateral_torso",
+    "upper extremity": "upper_extremity",
+    "lower extremity": "lower_extremity",
+    "palms/soles": "palms_soles",
+    "oral/genital": "oral_genital",
+    "": "",
+}
+HAM10000_SITES = {
+    "abdomen": "abdomen",
+    "acral": "acral",
+    "back": "back",
+    "chest": "chest",
+    "ear": "ear",
+    "face": "face",
+    "foot": "foot",
+    "genital": "genital",
+    "hand": "hand",
+    "lower extremity": "lower_extremity",
+    "neck": "neck",
+    "scalp": "scalp",
+    "trunk": "trunk",
+    "upper extremity": "upper_extremity",
+    "unknown": "",
+}
+PAD_UFES_SITES = {
+    "ABDOMEN": "abdomen",
+    "ARM": "arm",
+    "BACK": "back",
+    "CHEST": "chest",
+    "EAR": "ear",
+    "FACE": "face",
+    "FOOT": "foot",
+    "FOREARM": "forearm",
+    "HAND": "hand",
+    "LIP": "lip",
+    "NECK": "neck",
+    "NOSE": "nose",
+    "SCALP": "scalp",
+    "THIGH": "thigh",
+}
