@@ -55,6 +55,7 @@ class Conversion:
         function: `package.module:function`, which takes the state and gives `Converted`; it checks every key and shape.
         pinned: shapes of a few tensors of the state that only the official architecture has.
         state_path: the keys that lead from what the file holds to the tensors by name.
+        as_trained: the file may be its trainer's own: tensors below `state_dict`, `module.` before every name.
         file_format: how the file is written.
         tokenizer_source: the public repository whose tokenizer the system uses; "" where the loader needs none.
         is_adapter: whether the file holds an adapter; the adapter_config.json beside it comes along.
@@ -67,6 +68,7 @@ class Conversion:
     function: str
     pinned: Mapping[str, tuple[int, ...]]
     state_path: tuple[str, ...] = ()
+    as_trained: bool = False
     file_format: FileFormat = FileFormat.PICKLE
     tokenizer_source: str = ""
     is_adapter: bool = False

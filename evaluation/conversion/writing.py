@@ -20,6 +20,7 @@ from evaluation.embedders.folder_safety import check_adapter_safety, check_folde
 from evaluation.embedders.safety import read_object
 from evaluation.errors import ConversionRefused
 
+_WRAPPED = "module."
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -127,6 +128,8 @@ def _read_state(conversion: Conversion, file: Path, sha256: str) -> dict[str, to
             content = _parse(conversion, stream)
     except OSError as error:
         raise ConversionRefused(f"{file} cannot be read: {error.strerror}.") from error
+    if conversion.as_trained:
+        content = _without_trainer(content)
     for key in conversion.state_path:
         content = content.get(key) if isinstance(content, Mapping) else None
     if not isinstance(content, Mapping) or not content:
@@ -138,6 +141,14 @@ def _read_state(conversion: Conversion, file: Path, sha256: str) -> dict[str, to
     if strange:
         raise ConversionRefused(f"{file.name} holds {strange[0]!r}, which is no tensor.")
     return dict(content)
+
+
+def _without_trainer(content: Any) -> Any:
+    """What a trainer wrote down, or the weights alone, as the weights alone."""
+    state = content.get("state_dict", content) if isinstance(content, Mapping) else content
+    if isinstance(state, Mapping) and all(isinstance(name, str) and name.startswith(_WRAPPED) for name in state):
+        return {name.removeprefix(_WRAPPED): value for name, value in state.items()}
+    return state
 
 
 def _parse(conversion: Conversion, stream: IO[bytes]) -> Any:

@@ -7,8 +7,9 @@ import torch
 from PIL import Image
 from transformers import CLIPModel
 
+from evaluation.embedders.chexzero import ChexzeroProcessor
 from evaluation.embedders.dual_encoder import ALL_KINDS, DualEncoder
-from evaluation.embedders.encode_config import EncodeConfig
+from evaluation.embedders.encode_config import CHEXZERO, EncodeConfig
 from evaluation.embedders.image_rows import pooled_image_rows
 from evaluation.embedders.loading import (
     compute_dtype,
@@ -29,7 +30,7 @@ class ClipTowers:
         dtype = compute_dtype(device, config)
         self._model = load_weights(CLIPModel, folder, dtype=dtype, device=device)
         self._tokenizer = load_tokenizer(folder)
-        self._processor = load_image_processor(folder)
+        self._processor = ChexzeroProcessor() if config.name == CHEXZERO else load_image_processor(folder)
         self._device = device
         self._max_tokens = int(self._model.config.text_config.max_position_embeddings)
         self.description = ModelDescription(

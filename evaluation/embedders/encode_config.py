@@ -19,6 +19,7 @@ from evaluation.vocabulary import EmbedderFamily
 Setting = str | int | float | bool
 
 DEFAULT = "default"
+CHEXZERO = "chexzero"
 BFLOAT16, FLOAT32 = "bfloat16", "float32"
 
 
@@ -201,6 +202,27 @@ _MEDIMAGEINSIGHT: Mapping[str, Setting] = {
     "text_pooling": "last unmasked token",
     "max_text_tokens": 77,
 }
+_OPEN_CLIP: Mapping[str, Setting] = {**_UNIT_TOWERS, "text": "letters mended, HTML read, spaces made one"}
+_PMC_CLIP: Mapping[str, Setting] = {
+    **_UNIT_TOWERS,
+    "image": "224 px bicubic of the shorter side, middle square, mean and deviation of CLIP",
+    "image_pooling": "attention in heads of 64",
+    "text_padding": "full length, no mask",
+    "text_pooling": "first token, projected",
+    "max_text_tokens": 77,
+}
+_MEDCLIP: Mapping[str, Setting] = {
+    **_UNIT_TOWERS,
+    "image": "grey, black around to a square of at least 224, 224 px bicubic, mean 0.5863, deviation 0.2795",
+    "text_pooling": "states after layers 1, 2 and the last, averaged over the tokens of the text",
+    "max_text_tokens": 77,
+}
+_CHEXZERO: Mapping[str, Setting] = {
+    **_CLIP,
+    "image": "within 320 px Lanczos, black around, grey, mean 101.48761 and deviation 83.43944 of 0..255, then 224 px",
+    "resize": "pillow, then bicubic without smoothing",
+    "text": "cut at the most tokens; the authors' code refuses longer texts",
+}
 _MERLIN_VOLUME: Mapping[str, Setting] = {
     "volume": "right, front, head; 1.5 x 1.5 x 3 mm linear; -1000..1000 as 0..1; middle 224 x 224 x 160, zeros around",
     "gpu_dtype": BFLOAT16,
@@ -216,7 +238,7 @@ _MERLIN_FEATURES: Mapping[str, Setting] = {**_MERLIN_VOLUME, "image_pooling": "m
 
 ENCODE_CONFIGS: Mapping[EmbedderFamily, tuple[EncodeConfig, ...]] = MappingProxyType(
     {
-        EmbedderFamily.CLIP: _registered(EmbedderFamily.CLIP, default=_CLIP),
+        EmbedderFamily.CLIP: _registered(EmbedderFamily.CLIP, default=_CLIP, chexzero=_CHEXZERO),
         EmbedderFamily.SIGLIP: _registered(
             EmbedderFamily.SIGLIP,
             default={**_SIGLIP, "small_letters": True},
@@ -234,15 +256,15 @@ ENCODE_CONFIGS: Mapping[EmbedderFamily, tuple[EncodeConfig, ...]] = MappingProxy
             medheb_release={**_QWEN2_VL, "vision_start_and_end": True, "positions": "by time, row and column"},
         ),
         EmbedderFamily.RZEN_EMBED: _registered(EmbedderFamily.RZEN_EMBED, default=_RZEN_EMBED),
-        EmbedderFamily.OPEN_CLIP: _registered(EmbedderFamily.OPEN_CLIP, default=_TWO_TOWERS),
+        EmbedderFamily.OPEN_CLIP: _registered(EmbedderFamily.OPEN_CLIP, default=_OPEN_CLIP),
         EmbedderFamily.MEDIMAGEINSIGHT: _registered(EmbedderFamily.MEDIMAGEINSIGHT, default=_MEDIMAGEINSIGHT),
         EmbedderFamily.BIOVIL: _registered(EmbedderFamily.BIOVIL, default=_BIOVIL),
-        EmbedderFamily.MEDCLIP: _registered(EmbedderFamily.MEDCLIP, default=_TWO_TOWERS),
+        EmbedderFamily.MEDCLIP: _registered(EmbedderFamily.MEDCLIP, default=_MEDCLIP),
         EmbedderFamily.MERLIN: _registered(
             EmbedderFamily.MERLIN, default=_MERLIN, image_features=_MERLIN_FEATURES, astra_ct=_MERLIN_FEATURES
         ),
-        EmbedderFamily.PMC_CLIP: _registered(EmbedderFamily.PMC_CLIP, default=_TWO_TOWERS),
-        EmbedderFamily.UNIMED_CLIP: _registered(EmbedderFamily.UNIMED_CLIP, default=_TWO_TOWERS),
+        EmbedderFamily.PMC_CLIP: _registered(EmbedderFamily.PMC_CLIP, default=_PMC_CLIP),
+        EmbedderFamily.UNIMED_CLIP: _registered(EmbedderFamily.UNIMED_CLIP, default=_OPEN_CLIP),
         EmbedderFamily.SENTENCE_TRANSFORMERS: _registered(
             EmbedderFamily.SENTENCE_TRANSFORMERS, default={**_PARTS, "gpu_dtype": FLOAT32}
         ),

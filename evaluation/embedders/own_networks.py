@@ -19,14 +19,15 @@ Tensors = Mapping[str, torch.Tensor]
 _MAX_NAMED_KEYS = 3
 
 
-def read_tensors(folder: Path) -> dict[str, torch.Tensor]:
-    """All tensors of model.safetensors by name.
+def read_tensors(folder: Path, *, names: tuple[str, ...] = ("model.safetensors",)) -> dict[str, torch.Tensor]:
+    """All tensors of the first file among `names` that there is, by their own names.
 
     Raises:
         ModelInvalid: the file is missing or damaged, or a tensor is empty.
     """
+    name = next((name for name in names if (folder / name).is_file()), names[0])
     with loading_faults(folder):
-        tensors: dict[str, torch.Tensor] = load_file(folder / "model.safetensors")
+        tensors: dict[str, torch.Tensor] = load_file(folder / name)
     empty = sorted(name for name, tensor in tensors.items() if not tensor.numel())
     if empty:
         raise ModelInvalid(f"{folder.name}: {empty[0]} holds no numbers; convert the official file again.")

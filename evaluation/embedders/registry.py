@@ -10,6 +10,7 @@ from evaluation.embedders.encode_config import encode_config as find_encode_conf
 from evaluation.embedders.folder_safety import check_adapter_safety, check_folder_safety
 from evaluation.embedders.protocol import Embedder
 from evaluation.embedders.safety import (
+    OPEN_CLIP_CONFIG,
     adapter_problems,
     document_problems,
     folder_file_names,
@@ -43,6 +44,10 @@ _FAMILY_OF_TYPE = {
     "medboard-biovil": EmbedderFamily.BIOVIL,
     "medboard-medimageinsight": EmbedderFamily.MEDIMAGEINSIGHT,
     "medboard-merlin": EmbedderFamily.MERLIN,
+    "medboard-open-clip": EmbedderFamily.OPEN_CLIP,
+    "medboard-unimed-clip": EmbedderFamily.UNIMED_CLIP,
+    "medboard-pmc-clip": EmbedderFamily.PMC_CLIP,
+    "medboard-medclip": EmbedderFamily.MEDCLIP,
 }
 _TEXT_MODULES = frozenset({"Transformer", "Pooling", "Normalize", "Dense", "LayerNorm", "Dropout", "StaticEmbedding"})
 _LOADERS = {
@@ -58,6 +63,10 @@ _LOADERS = {
     EmbedderFamily.BIOVIL: "evaluation.embedders.biovil:load_biovil",
     EmbedderFamily.MEDIMAGEINSIGHT: "evaluation.embedders.medimageinsight:load_medimageinsight",
     EmbedderFamily.MERLIN: "evaluation.embedders.merlin:load_merlin",
+    EmbedderFamily.OPEN_CLIP: "evaluation.embedders.open_clip:load_open_clip",
+    EmbedderFamily.UNIMED_CLIP: "evaluation.embedders.unimed_clip:load_unimed_clip",
+    EmbedderFamily.PMC_CLIP: "evaluation.embedders.pmc_clip:load_pmc_clip",
+    EmbedderFamily.MEDCLIP: "evaluation.embedders.medclip:load_medclip",
 }
 _RZEN_EMBED = "rzenembed"
 ADAPTABLE_FAMILIES = frozenset({EmbedderFamily.QWEN3_VL, EmbedderFamily.QWEN2_VL, EmbedderFamily.RZEN_EMBED})
@@ -82,6 +91,8 @@ def family_of_config(
         return EmbedderFamily.RZEN_EMBED if isinstance(name, str) and _RZEN_EMBED in name.lower() else family
     if family is not None:
         return family
+    if OPEN_CLIP_CONFIG in file_names:
+        return EmbedderFamily.OPEN_CLIP
     if modules is not None:
         _require_text_modules(modules)
         return EmbedderFamily.SENTENCE_TRANSFORMERS
@@ -91,7 +102,7 @@ def family_of_config(
         )
     known = ", ".join(sorted(_FAMILY_OF_TYPE))
     raise ModelUnsupported(
-        f"The model type {model_type!r} cannot be loaded; known are {known}, and text repositories with modules.json."
+        f"The model type {model_type!r} cannot be loaded; known are {known}, repositories of open_clip, and text repositories with modules.json."
     )
 
 

@@ -44,6 +44,7 @@ PROBLEM_KINDS = (
 )
 
 PICKLE_SUFFIXES = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".h5", ".joblib"})
+OPEN_CLIP_CONFIG = "open_clip_config.json"
 CONFIG_NAMES = frozenset(
     {
         "config.json",
@@ -56,6 +57,7 @@ CONFIG_NAMES = frozenset(
         "sentence_bert_config.json",
         "config_sentence_transformers.json",
         "chat_template.json",
+        OPEN_CLIP_CONFIG,
     }
 )
 INDEX_NAME = "model.safetensors.index.json"

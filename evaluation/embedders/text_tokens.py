@@ -24,26 +24,36 @@ class TextTokens:
     """A tokenizer with what a system does to a text before it, and with the most tokens that the system reads."""
 
     def __init__(
-        self, tokenizer: Any, *, max_tokens: int, device: str, prepare: Callable[[str], str] = str.strip
+        self,
+        tokenizer: Any,
+        *,
+        max_tokens: int,
+        device: str,
+        prepare: Callable[[str], str] = str.strip,
+        always_full: bool = False,
     ) -> None:
+        """`always_full` pads every text to the most tokens, for systems that read their padding."""
         tokenizer.padding_side = tokenizer.truncation_side = "right"
         self._tokenizer = tokenizer
         self._max_tokens = max_tokens
         self._device = device
         self._prepare = prepare
+        self._always_full = always_full
 
     def tensors(self, texts: Sequence[str]) -> Any:
-        """`input_ids` and `attention_mask`, (len(texts), longest), cut at the limit with the end mark kept."""
+        """`input_ids` and `attention_mask`, (len(texts), longest or most), cut at the limit with the end mark kept."""
         return self._tokenizer(
             [self._prepare(text) for text in texts],
-            padding="longest",
+            padding="max_length" if self._always_full else "longest",
             truncation=True,
             max_length=self._max_tokens,
             return_tensors="pt",
         ).to(self._device)
 
     def counts(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text with its marks, after the cut."""
+        """Tokens of each text with its marks, and with padding where that is read, after the cut."""
+        if self._always_full:
+            return [self._max_tokens] * len(texts)
         return [min(length, self._max_tokens) for length in self._lengths(texts)]
 
     def cuts(self, texts: Sequence[str]) -> list[bool]:

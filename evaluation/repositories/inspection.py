@@ -16,7 +16,7 @@ from evaluation.embedders.registry import (
     family_of_config,
     safety_problems,
 )
-from evaluation.embedders.safety import CONFIG_NAMES, INDEX_NAME, PROBLEM_KINDS, index_problems
+from evaluation.embedders.safety import CONFIG_NAMES, INDEX_NAME, OPEN_CLIP_CONFIG, PROBLEM_KINDS, index_problems
 from evaluation.embedders.weight_headers import StoredWeights, total
 from evaluation.errors import AdapterMismatch, EvaluationError, ModelInvalid, ModelUnsupported
 from evaluation.hub.errors import ModelTooLarge
@@ -149,7 +149,7 @@ def _was_read(listing: Listing, documents: Mapping[str, Any], name: str) -> bool
 def _family(
     config: Mapping[str, Any], listing: Listing, modules: Any, problems: list[EvaluationError]
 ) -> EmbedderFamily | None:
-    if not config and modules is None and ADAPTER_CONFIG_NAME not in listing.sizes:
+    if not config and modules is None and not {ADAPTER_CONFIG_NAME, OPEN_CLIP_CONFIG} & listing.sizes.keys():
         problems.append(ModelInvalid(f"{listing.repo_id} has no {CONFIG_NAME}; add the one that its library writes."))
         return None
     try:
