@@ -25,7 +25,9 @@ from evaluation.embedders.loading import compute_dtype, count_parameters, dtype_
 from evaluation.embedders.open_clip_layout import ImageTower, OpenClipLayout, TextTower, read_layout
 from evaluation.embedders.own_networks import Tensors, below, extent, fill, read_tensors, unit_rows
 from evaluation.embedders.plain_vit import build_vit, vit_tensors
+from evaluation.embedders.safety import OPEN_CLIP_CONFIG
 from evaluation.embedders.text_tokens import TextTokens, read_tokenizer
+from evaluation.errors import ModelInvalid
 from evaluation.types import FloatMatrix, ModelDescription
 from evaluation.vocabulary import EmbedderFamily
 
@@ -95,6 +97,7 @@ class OpenClipTowers:
         placing: Any = {"folder": folder, "dtype": self._dtype, "device": device}
         self._image = fill(OpenClipImageNetwork(image, layout), image, **placing)
         self._text = fill(OpenClipTextNetwork(text, layout), text, **placing)
+        _require_fitting(layout, self._image.encoder.config, self._text.encoder.config)
         tokenizer = (
             read_tokenizer(BertTokenizer, folder, files=("vocab.txt",))
             if layout.text_tower is TextTower.BERT
@@ -159,6 +162,21 @@ def open_clip_tensors(
         beside = {name: tensor for name, tensor in visual.items() if not name.startswith("trunk.")}
         image |= {_TIMM_HEAD.get(name, name): tensor for name, tensor in beside.items()}
     return image, _text_tensors({name: t for name, t in used.items() if not name.startswith("visual.")}, layout)
+
+
+def _require_fitting(layout: OpenClipLayout, image: Any, text: Any) -> None:
+    """Refuse pictures and texts of other sizes than the towers have places for.
+
+    Raises:
+        ModelInvalid: naming both sizes.
+    """
+    pixels, most = layout.squares.pixels, int(text.max_position_embeddings)
+    if image.image_size != pixels:
+        raise ModelInvalid(f"{OPEN_CLIP_CONFIG}: image_size is {pixels}, and the weights are for {image.image_size}.")
+    if layout.max_text_tokens > most:
+        raise ModelInvalid(
+            f"{OPEN_CLIP_CONFIG}: context_length is {layout.max_text_tokens:,}, and the weights have {most:,} places."
+        )
 
 
 def _text_tensors(tensors: Tensors, layout: OpenClipLayout) -> dict[str, torch.Tensor]:

@@ -110,8 +110,9 @@ def test_texts_are_those_of_clip(folder: Path, tokenizer: Path, text: str) -> No
     """A text of more than 77 tokens, which the authors' code refuses, is cut with the end mark kept."""
     tokens = tokens_of(AutoTokenizer.from_pretrained(tokenizer), text, 77)
     expected = clip_text_forward(official_state(), tokens, quick=True)
-    row = embed_inputs(load_embedder(folder), [EmbeddingInput(text=text)], batch_size=1)[0]
-    assert row @ unit(expected) > 1 - 1e-5
+    embedder = load_embedder(folder)
+    assert embed_inputs(embedder, [EmbeddingInput(text=text)], batch_size=1)[0] @ unit(expected) > 1 - 1e-5
+    assert embedder.cuts([text]) == [len(tokens) == 77]
 
 
 def test_a_batch_of_one_equals_a_batch_of_many(folder: Path, mixed_inputs: list[EmbeddingInput]) -> None:
@@ -155,3 +156,15 @@ def test_other_checkpoints_are_not_converted(
     state |= {} if value is None else {name: value}
     with pytest.raises(ConversionRefused):
         convert_tiny("chexzero", state, tmp_path / "official", tokenizer=tokenizer)
+
+
+def test_what_a_gpu_computes_in_is_close_to_float32(
+    folder: Path, mixed_inputs: list[EmbeddingInput], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exact = embed_inputs(load_embedder(folder), mixed_inputs, batch_size=3)
+    monkeypatch.setattr("evaluation.embedders.clip.compute_dtype", lambda _device, _config: torch.bfloat16)
+    embedder = load_embedder(folder)
+    assert embedder.description.encode_config["dtype"] == "bfloat16"
+    rows = embed_inputs(embedder, mixed_inputs, batch_size=3)
+    assert np.einsum("ij,ij->i", exact, rows).min() > 0.99
+    assert np.abs(np.linalg.norm(rows, axis=1) - 1).max() < 1e-6

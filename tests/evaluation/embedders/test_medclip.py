@@ -143,7 +143,7 @@ def test_texts_are_the_mean_of_layers_one_two_and_the_last_over_their_tokens(
     embedder = load_embedder(folder)
     assert embed_inputs(embedder, [EmbeddingInput(text=text)], batch_size=1)[0] @ unit(expected) > 1 - 1e-5
     assert embedder._towers.token_counts([text]) == [len(tokens)]
-    assert embedder._towers.cuts([text]) == [len(tokens) == 77]
+    assert embedder.cuts([text]) == [len(tokens) == 77]
 
 
 @torch.inference_mode()
@@ -194,3 +194,15 @@ def test_only_the_vocabulary_is_taken_so_letters_are_made_small(folder: Path) ->
         embedder, [EmbeddingInput(text="No Opacity"), EmbeddingInput(text="no opacity")], batch_size=1
     )
     assert np.array_equal(first, second)
+
+
+def test_what_a_gpu_computes_in_is_close_to_float32(
+    folder: Path, mixed_inputs: list[EmbeddingInput], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exact = embed_inputs(load_embedder(folder), mixed_inputs, batch_size=3)
+    monkeypatch.setattr("evaluation.embedders.medclip.compute_dtype", lambda _device, _config: torch.bfloat16)
+    embedder = load_embedder(folder)
+    assert embedder.description.encode_config["dtype"] == "bfloat16"
+    rows = embed_inputs(embedder, mixed_inputs, batch_size=3)
+    assert np.einsum("ij,ij->i", exact, rows).min() > 0.99
+    assert np.abs(np.linalg.norm(rows, axis=1) - 1).max() < 1e-6

@@ -251,7 +251,7 @@ def test_it_says_what_it_is_and_counts_tokens(biomedclip: Path) -> None:
     assert (config["max_text_tokens"], config["image_pixels"], config["dtype"]) == (256, 224, "float32")
     towers = embedder._towers
     assert towers.token_counts(["no opacity", "opacity " * 300]) == [4, 256]
-    assert towers.cuts(["opacity " * 254, "opacity " * 255]) == [False, True]
+    assert embedder.cuts(["opacity " * 254, "opacity " * 255]) == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,9 @@ def test_other_networks_are_refused_by_name(biomedclip: Path, tmp_path: Path, ch
     [
         ({"vision": {"image_size": 10**9}}, "image_size is 1000000000"),
         ({"vision": {"image_size": [224, 224]}}, "image_size"),
+        ({"vision": {"image_size": 240}}, "image_size is 240, and the weights are for 224"),
         ({"text": {"context_length": 0}}, "context_length is 0"),
+        ({"text": {"context_length": 1_000}}, "context_length is 1,000, and the weights have 512"),
         ({"preprocess": {"mean": [0.5]}}, "mean"),
         ({"preprocess": {"std": [0.5, 0.5, 0]}}, "std"),
         ({"model": {"vision_cfg": None}}, "no object 'vision_cfg'"),
@@ -367,3 +369,15 @@ def test_an_incomplete_pickle_is_not_converted(bert_tokenizer: Path, tmp_path: P
     del state[name]
     with pytest.raises(ConversionRefused):
         convert_tiny("biomedclip", state, tmp_path / "official", tokenizer=bert_tokenizer)
+
+
+def test_what_a_gpu_computes_in_is_close_to_float32(
+    biomedclip: Path, mixed_inputs: list[EmbeddingInput], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exact = embed_inputs(load_embedder(biomedclip), mixed_inputs, batch_size=3)
+    monkeypatch.setattr("evaluation.embedders.open_clip.compute_dtype", lambda _device, _config: torch.bfloat16)
+    embedder = load_embedder(biomedclip)
+    assert embedder.description.encode_config["dtype"] == "bfloat16"
+    rows = embed_inputs(embedder, mixed_inputs, batch_size=3)
+    assert np.einsum("ij,ij->i", exact, rows).min() > 0.99
+    assert np.abs(np.linalg.norm(rows, axis=1) - 1).max() < 1e-6

@@ -172,7 +172,7 @@ def test_texts_are_padded_to_77_without_a_mask(folder: Path, tokenizer: Path, te
     masked = model(input_ids=torch.tensor([tokens])).last_hidden_state[0, 0]
     assert (row @ unit(masked @ projection) < 0.999) == (len(tokens) < 77)
     assert embedder._towers.token_counts([text]) == [77]
-    assert embedder._towers.cuts([text]) == [len(tokens) == 77]
+    assert embedder.cuts([text]) == [len(tokens) == 77]
 
 
 def test_a_batch_of_one_equals_a_batch_of_many(folder: Path, mixed_inputs: list[EmbeddingInput]) -> None:
@@ -210,3 +210,15 @@ def test_a_converted_folder_that_was_damaged_is_refused(folder: Path, tmp_path: 
     save_file(tensors, damaged / "model.safetensors")
     with pytest.raises(ModelInvalid, match="q_proj"):
         load_embedder(damaged)
+
+
+def test_what_a_gpu_computes_in_is_close_to_float32(
+    folder: Path, mixed_inputs: list[EmbeddingInput], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exact = embed_inputs(load_embedder(folder), mixed_inputs, batch_size=3)
+    monkeypatch.setattr("evaluation.embedders.pmc_clip.compute_dtype", lambda _device, _config: torch.bfloat16)
+    embedder = load_embedder(folder)
+    assert embedder.description.encode_config["dtype"] == "bfloat16"
+    rows = embed_inputs(embedder, mixed_inputs, batch_size=3)
+    assert np.einsum("ij,ij->i", exact, rows).min() > 0.99
+    assert np.abs(np.linalg.norm(rows, axis=1) - 1).max() < 1e-6

@@ -80,7 +80,7 @@ def test_texts_are_read_by_bert_up_to_256_tokens(folder: Path, tokenizer: Path, 
     expected = state["text_encoder.proj.2.weight"] @ functional.gelu(state["text_encoder.proj.0.weight"] @ first)
     embedder = load_embedder(folder)
     assert embed_inputs(embedder, [EmbeddingInput(text=text)], batch_size=1)[0] @ unit(expected) > 1 - 1e-5
-    assert embedder._towers.cuts([text]) == [len(text) > 1_000]
+    assert embedder.cuts([text]) == [len(text) > 1_000]
 
 
 def test_a_batch_of_one_equals_a_batch_of_many(folder: Path, mixed_inputs: list[EmbeddingInput]) -> None:
@@ -112,3 +112,15 @@ def test_a_folder_whose_config_was_lost_is_refused(folder: Path, tmp_path: Path)
     (damaged / "open_clip_config.json").unlink()
     with pytest.raises(ModelInvalid, match="open_clip_config"):
         load_embedder(damaged)
+
+
+def test_what_a_gpu_computes_in_is_close_to_float32(
+    folder: Path, mixed_inputs: list[EmbeddingInput], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exact = embed_inputs(load_embedder(folder), mixed_inputs, batch_size=3)
+    monkeypatch.setattr("evaluation.embedders.open_clip.compute_dtype", lambda _device, _config: torch.bfloat16)
+    embedder = load_embedder(folder)
+    assert embedder.description.encode_config["dtype"] == "bfloat16"
+    rows = embed_inputs(embedder, mixed_inputs, batch_size=3)
+    assert np.einsum("ij,ij->i", exact, rows).min() > 0.99
+    assert np.abs(np.linalg.norm(rows, axis=1) - 1).max() < 1e-6
