@@ -3,15 +3,16 @@
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 PYTHON_BASE ?= python3.11
+OPEN_CLIP := $(CURDIR)/.open_clip
 
 .PHONY: run test lint requirements
 
 run: $(VENV)/.installed
 	$(PYTHON) -m workers.launcher
 
-test: $(VENV)/.installed-dev
+test: $(VENV)/.installed-dev $(OPEN_CLIP)/.installed
 	$(PYTHON) -m tests.browser_setup
-	$(PYTHON) -m pytest
+	MEDBOARD_OPEN_CLIP=$(OPEN_CLIP) $(PYTHON) -m pytest
 
 lint: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff check .
@@ -40,4 +41,9 @@ $(VENV)/.installed: requirements.txt | $(VENV)/bin/python
 
 $(VENV)/.installed-dev: requirements-dev.txt $(VENV)/.installed
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	touch $@
+
+# A reference for tests, in a folder of its own: see requirements-openclip.txt.
+$(OPEN_CLIP)/.installed: requirements-openclip.txt | $(VENV)/.installed-dev
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(OPEN_CLIP) -r requirements-openclip.txt
 	touch $@

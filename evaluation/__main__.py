@@ -9,6 +9,7 @@ from evaluation.commands.analyse import analyse
 from evaluation.commands.build import app as build_app
 from evaluation.commands.check import app as check_app
 from evaluation.commands.compare import compare
+from evaluation.commands.convert import convert
 from evaluation.commands.models import models
 from evaluation.commands.run import run, score
 from evaluation.commands.serve import serve
@@ -24,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Evaluate medical embedding models on retrieval suites.",
 )
-for command in (tasks, models, run, score, serve, table, compare, analyse):
+for command in (tasks, models, convert, run, score, serve, table, compare, analyse):
     app.command()(command)
 app.add_typer(build_app)
 app.add_typer(check_app)

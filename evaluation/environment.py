@@ -49,7 +49,7 @@ def device_kind(device: str) -> str:
 
 def code_version() -> str:
     """Twelve digits of the sha256 over the sources of the evaluation package: changes with any change of code or data."""
-    return _sources_version(_FOLDER.rglob(pattern) for pattern in ("*.py", "*.tsv", "*.json"))
+    return _sources_version(_FOLDER.rglob(pattern) for pattern in ("*.py", "*.tsv", "*.json", "*.yaml"))
 
 
 def encoder_version() -> str:

@@ -92,6 +92,60 @@ class ModelUnsafe(EvaluationError):
     kind = ErrorKind.MODEL
 
 
+class OwnCode(ModelUnsafe):
+    """A configuration file asks for code from the repository."""
+
+    code = "own_code"
+
+
+class OwnModules(ModelUnsafe):
+    """modules.json names a class that is not of sentence-transformers."""
+
+    code = "own_modules"
+
+
+class AttentionUnknown(ModelUnsafe):
+    """A configuration file asks for an attention that may be code from elsewhere."""
+
+    code = "attention_unknown"
+
+
+class TemplateUnsafe(ModelUnsafe):
+    """A chat template is huge or may run without end."""
+
+    code = "template_unsafe"
+
+
+class PathOutside(ModelUnsafe):
+    """A file of the repository names files outside of it."""
+
+    code = "path_outside"
+
+
+class LinkOutside(ModelUnsafe):
+    """A file of a model folder is a link to what lies outside of it."""
+
+    code = "link_outside"
+
+
+class PicklesOnly(ModelUnsafe):
+    """The weights are there only as pickles, which can run code."""
+
+    code = "weights_pickled"
+
+
+class HeaderTooLarge(ModelUnsafe):
+    """A weight file announces a header that would fill the memory."""
+
+    code = "header_too_large"
+
+
+class SizesImplausible(ModelUnsafe):
+    """A configuration describes a network far larger than the weights beside it."""
+
+    code = "sizes_implausible"
+
+
 class ModelInvalid(EvaluationError):
     """Files of the repository are missing, damaged or do not fit together."""
 
@@ -99,10 +153,29 @@ class ModelInvalid(EvaluationError):
     kind = ErrorKind.MODEL
 
 
+class WeightsDamaged(ModelInvalid):
+    """A weight file is cut, or its header does not fit what follows."""
+
+    code = "weights_damaged"
+
+
 class AdapterMismatch(ModelInvalid):
     """An adapter's weights do not all find their place in the base model."""
 
     code = "adapter_mismatch"
+
+
+class ConversionRefused(ModelInvalid):
+    """A file is not the official checkpoint that a conversion was asked for."""
+
+    code = "conversion_refused"
+
+
+class SystemsInvalid(EvaluationError):
+    """The table of known systems breaks its format."""
+
+    code = "systems_invalid"
+    kind = ErrorKind.DATA
 
 
 class InputUnsupported(EvaluationError):

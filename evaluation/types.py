@@ -178,12 +178,14 @@ class ModelCalls:
     """What was asked of a model.
 
     `batches` counts calls, repeated ones too. `padding_waste` is the share of padding among the tokens that it was
-    given, in [0, 1). `out_of_memory` counts batches that were halved.
+    given, in [0, 1). `out_of_memory` counts batches that were halved. `texts_cut` counts inputs of whose text the model
+    read only the beginning.
     """
 
     batches: int
     padding_waste: float
     out_of_memory: int
+    texts_cut: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +194,7 @@ class EmbeddingStatistics:
 
     `inputs` were asked for, task by task; `unique_inputs` of them differ; `embedded` of those went through the model,
     and the others were known from earlier runs. `damaged_entries` of the embedding store were found and computed anew.
+    Of those that went through the model, `texts_cut` had a text of which the model read only the beginning.
     """
 
     inputs: int
@@ -201,3 +204,4 @@ class EmbeddingStatistics:
     padding_waste: float
     out_of_memory: int
     damaged_entries: int
+    texts_cut: int = 0

@@ -120,11 +120,21 @@ class InputKind(StrEnum):
 
 
 class EmbedderFamily(StrEnum):
-    """Model families that can be loaded."""
+    """Model families that can be loaded: systems that share an architecture, a file layout and a way to encode."""
 
     CLIP = "clip"
     SIGLIP = "siglip"
+    BLIP2 = "blip2"
     QWEN3_VL = "qwen3_vl"
+    QWEN2_VL = "qwen2_vl"
+    RZEN_EMBED = "rzen_embed"
+    OPEN_CLIP = "open_clip"
+    MEDIMAGEINSIGHT = "medimageinsight"
+    BIOVIL = "biovil"
+    MEDCLIP = "medclip"
+    MERLIN = "merlin"
+    PMC_CLIP = "pmc_clip"
+    UNIMED_CLIP = "unimed_clip"
     SENTENCE_TRANSFORMERS = "sentence_transformers"
     LITE_DUAL = "lite_dual"
     CHANCE = "chance"

@@ -48,10 +48,11 @@ class ChildLost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ChildOrder:
-    """What a child is started on."""
+    """What a child is started on. `encode_config` is the name of one of the model's family, or "" for its default."""
 
     model: Path
     adapter: Path | None
+    encode_config: str
     suite: Path
     device: str
     store: Path
@@ -73,6 +74,8 @@ class EvaluatingChild:
         command = [sys.executable, "-m", "evaluation", "serve", "--model", str(order.model)]
         command += ["--suite", str(order.suite), "--device", order.device]
         command += ["--store", str(order.store), "--store-bytes", str(order.store_bytes)]
+        if order.encode_config:
+            command += ["--encode-config", order.encode_config]
         if order.adapter:
             command += ["--adapter", str(order.adapter)]
         order.log.parent.mkdir(parents=True, exist_ok=True)

@@ -6,9 +6,11 @@ from typing import Any
 
 from django.conf import settings
 
+from evaluation.embedders.encode_config import encode_config_by_sha256
 from evaluation.errors import EvaluationError
+from evaluation.vocabulary import EmbedderFamily
 from leaderboard.exceptions import LeaseLost, TransitionRefused
-from leaderboard.models import Run
+from leaderboard.models import ModelRevision, Run
 from leaderboard.models.vocabulary import RunState
 from leaderboard.services import leases, results, runs
 from leaderboard.services.administration import worker_takes
@@ -115,6 +117,7 @@ def _order(run: Run, model: Path, adapter: Path | None) -> ChildOrder:
     return ChildOrder(
         model=model,
         adapter=adapter,
+        encode_config=_encode_config_name(run.revision),
         suite=suite_folder(run.suite),
         device=settings.WORKER_DEVICE,
         store=settings.EMBEDDING_STORE_DIR,
@@ -122,6 +125,13 @@ def _order(run: Run, model: Path, adapter: Path | None) -> ChildOrder:
         log=settings.DATA_DIR / "logs" / f"{run.pk}.log",
         timeout_seconds=settings.TASK_TIMEOUT_SECONDS,
     )
+
+
+def _encode_config_name(revision: ModelRevision) -> str:
+    """The name of the encode config that a revision was submitted with, "" for the default."""
+    if not revision.encode_config_sha256:
+        return ""
+    return encode_config_by_sha256(EmbedderFamily(revision.model.family), revision.encode_config_sha256).name
 
 
 def _evaluate_group(child: EvaluatingChild, claims: list[TaskClaim], worker: WorkerIdentity, *, kind: str) -> None:

@@ -70,6 +70,7 @@ class ModelEncoding:
             padding_waste=calls.padding_waste,
             out_of_memory=calls.out_of_memory,
             damaged_entries=self.store.damaged_entries,
+            texts_cut=calls.texts_cut,
         )
 
     def _encode(self, inputs: Sequence[EmbeddingInput], keys: Sequence[str]) -> Iterator[Piece]:
@@ -84,6 +85,8 @@ def statistics_line(statistics: EmbeddingStatistics) -> str:
     ]
     if statistics.out_of_memory:
         parts.append(f"{statistics.out_of_memory} batches halved for lack of memory")
+    if statistics.texts_cut:
+        parts.append(f"warning: the model read only the beginning of {statistics.texts_cut} texts")
     if statistics.damaged_entries:
         parts.append(f"{statistics.damaged_entries} damaged entries of the embedding store computed anew")
     return "; ".join(parts)

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Protocol
 
 from evaluation.embedders.chance import ChanceEmbedder
+from evaluation.embedders.encode_config import encode_config as find_encode_config
 from evaluation.embedders.packaged import minilm_folder
 from evaluation.embedders.protocol import Embedder
 from evaluation.embedders.registry import load_embedder
 from evaluation.embedding.space import model_sha256
 from evaluation.errors import ModelInvalid
+from evaluation.vocabulary import EmbedderFamily
 
 CHANCE = "chance"
 MINILM = "minilm"
@@ -47,7 +49,10 @@ class Fetch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelToRun:
-    """A model as named by a person: its id for the record, and the folders it is loaded from (None for chance)."""
+    """A model as named by a person: its id for the record, and the folders it is loaded from (None for chance).
+
+    `encode_config` is the name of one of its family's; "" is its default.
+    """
 
     id: str
     revision: str
@@ -55,6 +60,7 @@ class ModelToRun:
     adapter_id: str = ""
     adapter_revision: str = ""
     adapter_folder: Path | None = None
+    encode_config: str = ""
 
     def load(self, device: str) -> Embedder:
         """Load it.
@@ -63,8 +69,11 @@ class ModelToRun:
             EvaluationError: the model cannot be loaded; see `load_embedder`.
         """
         if self.folder is None:
+            find_encode_config(EmbedderFamily.CHANCE, self.encode_config)
             return ChanceEmbedder(dimension=_CHANCE_DIMENSION, seed=_CHANCE_SEED)
-        return load_embedder(self.folder, adapter_folder=self.adapter_folder, device=device)
+        return load_embedder(
+            self.folder, adapter_folder=self.adapter_folder, device=device, encode_config=self.encode_config
+        )
 
     def content_sha256(self) -> str:
         """The sha256 over the content of all files, wherever they lie; chance is named by its id.

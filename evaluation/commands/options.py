@@ -12,6 +12,10 @@ TasksOption = Annotated[
 OutOption = Annotated[Path, typer.Option("--out", help="Result file to write.")]
 AdapterOption = Annotated[str, typer.Option("--adapter", help="Folder or hub id of a PEFT adapter.")]
 DeviceOption = Annotated[str, typer.Option("--device", help="Torch device, e.g. cpu or cuda:0.")]
+EncodeConfigOption = Annotated[
+    str,
+    typer.Option("--encode-config", help="A registered encode config of the model's family; its default if left out."),
+]
 StoreOption = Annotated[
     Path | None, typer.Option("--store", help="Folder of vectors kept for later runs; on a local disk.")
 ]

@@ -1,5 +1,6 @@
 """`run` evaluates a model, from a folder or from the hub; `score` evaluates embeddings that were computed elsewhere."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from evaluation.commands.options import (
     STORE_BYTES,
     AdapterOption,
     DeviceOption,
+    EncodeConfigOption,
     OutOption,
     StoreBytesOption,
     StoreOption,
@@ -38,6 +40,7 @@ def run(
     adapter: AdapterOption = "",
     tasks: TasksOption = None,
     device: DeviceOption = "cpu",
+    encode_config: EncodeConfigOption = "",
     store: StoreOption = None,
     store_bytes: StoreBytesOption = STORE_BYTES,
 ) -> None:
@@ -45,7 +48,8 @@ def run(
     console = Console()
     opened = open_suite(suite)
     names = opened.installed(tasks or [], console)
-    chosen = find_model(model, revision=revision, adapter=adapter, fetch=fetch_repository)
+    found = find_model(model, revision=revision, adapter=adapter, fetch=fetch_repository)
+    chosen = replace(found, encode_config=encode_config)
     embedder = chosen.load(device)
     location = StoreLocation(store, store_bytes) if store else None
     with ModelEncoding(chosen, embedder, device=device, location=location) as encoding:

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import IO, Annotated, Any
 
 import typer
@@ -23,6 +24,7 @@ from evaluation.commands.options import (
     STORE_BYTES,
     AdapterOption,
     DeviceOption,
+    EncodeConfigOption,
     StoreBytesOption,
     StoreOption,
     SuiteOption,
@@ -46,6 +48,7 @@ def serve(
     suite: SuiteOption,
     adapter: AdapterOption = "",
     device: DeviceOption = "cpu",
+    encode_config: EncodeConfigOption = "",
     store: StoreOption = None,
     store_bytes: StoreBytesOption = STORE_BYTES,
 ) -> None:
@@ -53,7 +56,7 @@ def serve(
     answers = Answers(_private_stdout())
     try:
         opened = open_suite(suite)
-        chosen = find_model(model, adapter=adapter)
+        chosen = replace(find_model(model, adapter=adapter), encode_config=encode_config)
         embedder = chosen.load(device)
         location = StoreLocation(store, store_bytes) if store else None
         with ModelEncoding(chosen, embedder, device=device, location=location) as encoding:

@@ -6,11 +6,13 @@ from pathlib import Path
 from PIL import Image
 
 from evaluation.decoding.dicom import is_dicom, read_dicom, read_series, read_slices
+from evaluation.decoding.dicom_volumes import read_series_volume
 from evaluation.decoding.faults import faults_of
-from evaluation.decoding.nifti import is_nifti, read_nifti, read_nifti_plane
+from evaluation.decoding.nifti import is_nifti, read_nifti, read_nifti_plane, read_nifti_volume
 from evaluation.decoding.rasters import read_raster
 from evaluation.decoding.sampling import sample_evenly
-from evaluation.errors import InputUnreadable
+from evaluation.decoding.volumes import Volume
+from evaluation.errors import InputUnreadable, InputUnsupported
 from evaluation.hashing import series_files
 from evaluation.inputs import MAX_VOLUME_SLICES, EmbeddingInput, Plane
 
@@ -21,6 +23,17 @@ class DecodedInput:
 
     source: EmbeddingInput
     images: tuple[Image.Image, ...] = ()
+
+    def volume(self) -> Volume:
+        """All of a volume with intensities and voxel size as measured, read from its files now; nothing is kept.
+
+        Only models that see volumes ask for it: pictures of slices have lost both.
+
+        Raises:
+            InputUnsupported: the volume is given as pictures of its slices.
+            InputUnreadable, InputTooLarge: see the readers of the formats.
+        """
+        return _read_measured(self.source)
 
 
 def decode(source: EmbeddingInput) -> DecodedInput:
@@ -66,6 +79,23 @@ def _read_volume(source: EmbeddingInput) -> tuple[Image.Image, ...]:
         if is_dicom(path):
             return read_dicom(path)
         return (read_raster(path),)
+
+
+def _read_measured(source: EmbeddingInput) -> Volume:
+    paths = source.images
+    if len(paths) == 1:
+        path = paths[0]
+        with faults_of(path):
+            if path.is_dir():
+                return read_series_volume(series_files(path))
+            if is_nifti(path):
+                return read_nifti_volume(path)
+    elif all(_names_dicom(path) for path in paths):
+        return read_series_volume(paths)
+    raise InputUnsupported(
+        f"{source.label}: pictures of slices have no measured intensities and no voxel size, which a model of volumes "
+        "needs; give a NIfTI file or a DICOM series."
+    )
 
 
 def _read_plane(images: tuple[Path, ...], plane: Plane) -> Image.Image:

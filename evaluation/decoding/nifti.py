@@ -1,5 +1,6 @@
 """NIfTI volumes."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from PIL import Image
 from evaluation.decoding.intensities import grey_image, stretch
 from evaluation.decoding.rasters import require_pixels
 from evaluation.decoding.sampling import even_positions
+from evaluation.decoding.volumes import Volume, canonical_volume
 from evaluation.errors import InputTooLarge, InputUnreadable
 from evaluation.inputs import MAX_VOLUME_SLICES, MAX_VOLUME_VOXELS, Plane
 
@@ -35,9 +37,10 @@ def read_nifti(path: Path) -> tuple[Image.Image, ...]:
         InputUnreadable: not one three-dimensional volume of real numbers.
         Exception: whatever the decoder raises on a damaged file; the caller translates it.
     """
-    canonical, slope, intercept = _canonical(path)
-    sampled = canonical[:, :, even_positions(canonical.shape[2], MAX_VOLUME_SLICES)].astype(np.float32)
-    return _axial_images(sampled * slope + intercept)
+    stored = _read_stored(path)
+    canonical = stored.canonical(path)
+    sampled = canonical[:, :, even_positions(canonical.shape[2], MAX_VOLUME_SLICES)]
+    return _axial_images(stored.measured(sampled))
 
 
 def read_nifti_plane(path: Path, plane: Plane) -> Image.Image:
@@ -47,18 +50,50 @@ def read_nifti_plane(path: Path, plane: Plane) -> Image.Image:
         InputTooLarge, InputUnreadable: as by `read_nifti`, or the volume has no such slice, or the window no width.
         Exception: whatever the decoder raises on a damaged file; the caller translates it.
     """
-    canonical, slope, intercept = _canonical(path)
+    stored = _read_stored(path)
+    canonical = stored.canonical(path)
     if not 0 <= plane.slice_index < canonical.shape[2]:
         raise InputUnreadable(f"{path} has {canonical.shape[2]} slices, so there is no slice {plane.slice_index}.")
     if plane.width <= 0:
         raise InputUnreadable(f"{path}: a window of width {plane.width} shows nothing.")
-    values = canonical[::-1, ::-1, plane.slice_index].astype(np.float32) * slope + intercept
+    values = stored.measured(canonical[::-1, ::-1, plane.slice_index])
     half = plane.width / 2
     return grey_image(stretch(values, plane.level - half, plane.level + half).T)
 
 
-def _canonical(path: Path) -> tuple[NDArray[Any], float, float]:
-    """The stored values in canonical orientation, with the slope and intercept that make them intensities."""
+def read_nifti_volume(path: Path) -> Volume:
+    """The whole volume with its scaled intensities and the size of its voxels.
+
+    Raises:
+        InputTooLarge: more than `MAX_VOLUME_VOXELS` voxels.
+        InputUnreadable: not one three-dimensional volume of finite real numbers with a voxel size.
+        Exception: whatever the decoder raises on a damaged file; the caller translates it.
+    """
+    stored = _read_stored(path)
+    return canonical_volume(path, stored.measured(stored.values), stored.affine)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """The array as the file holds it; `slope * value + intercept` is what was measured."""
+
+    values: NDArray[Any]
+    slope: float
+    intercept: float
+    affine: NDArray[np.float64]
+
+    def canonical(self, path: Path) -> NDArray[Any]:
+        """The array turned to its closest canonical orientation, for showing its axial slices."""
+        turned: NDArray[Any] = nibabel.apply_orientation(self.values, nibabel.io_orientation(self.affine))
+        require_pixels(path, turned.shape[0], turned.shape[1])
+        return turned
+
+    def measured(self, values: NDArray[Any]) -> NDArray[np.float32]:
+        scaled: NDArray[np.float32] = values.astype(np.float32) * self.slope + self.intercept
+        return scaled
+
+
+def _read_stored(path: Path) -> _Stored:
     volume: Any = nibabel.load(path)
     shape = tuple(int(extent) for extent in volume.shape)
     if len(shape) < _SPATIAL_AXES or any(extent != 1 for extent in shape[_SPATIAL_AXES:]) or 0 in shape:
@@ -68,10 +103,8 @@ def _canonical(path: Path) -> tuple[NDArray[Any], float, float]:
     stored = np.asanyarray(volume.dataobj.get_unscaled())
     if stored.dtype.kind not in "iuf":
         raise InputUnreadable(f"{path} holds values of type {stored.dtype}; real numbers are needed.")
-    orientation = nibabel.io_orientation(volume.affine)
-    canonical = nibabel.apply_orientation(stored.reshape(shape[:_SPATIAL_AXES]), orientation)
-    require_pixels(path, canonical.shape[0], canonical.shape[1])
-    return canonical, float(volume.dataobj.slope), float(volume.dataobj.inter)
+    slope, intercept = float(volume.dataobj.slope), float(volume.dataobj.inter)
+    return _Stored(stored.reshape(shape[:_SPATIAL_AXES]), slope, intercept, volume.affine)
 
 
 def _axial_images(values: NDArray[Any]) -> tuple[Image.Image, ...]:

@@ -1,8 +1,8 @@
 """Merging a LoRA adapter into a base model, with every weight accounted for.
 
 An adapter may have been trained on the model inside another wrapper, so the fronts of its keys differ from the names
-here. peft loads such an adapter with a warning and leaves the model as it was. Here keys are matched by their tail, and
-anything left over is an error.
+here; one saved as its running model names it has `default` near their ends. peft loads such an adapter with a warning
+and leaves the model as it was. Here keys are matched by their tail, and anything left over is an error.
 """
 
 import re
@@ -20,14 +20,9 @@ from evaluation.errors import AdapterMismatch, ModelUnsupported
 
 _ADAPTER = "default"
 _KEY = re.compile(
-    r"(?:^|\.)(?:visual\.(?P<block>blocks\.\d+\..+)|(?P<layer>layers\.\d+\..+))"
-    r"\.(?P<part>lora_A\.weight|lora_B\.weight|lora_magnitude_vector)$"
+    r"(?:^|(?<!visual)\.)(?:visual\.(?P<block>blocks\.\d+\..+)|(?P<layer>layers\.\d+\..+))\."
+    r"(?:(?P<matrix>lora_[AB])(?:\.default)?\.weight|(?P<lengths>lora_magnitude_vector)(?:\.default\.weight)?)$"
 )
-_PART_NAMES = {
-    "lora_A.weight": f"lora_A.{_ADAPTER}.weight",
-    "lora_B.weight": f"lora_B.{_ADAPTER}.weight",
-    "lora_magnitude_vector": f"lora_magnitude_vector.{_ADAPTER}.weight",
-}
 _PLAIN_STARTS = frozenset({True, False, "gaussian", "orthogonal"})
 
 
@@ -81,7 +76,7 @@ def _placed(model: Any, tensors: Mapping[str, torch.Tensor], folder: Path) -> di
         if match is None:
             raise AdapterMismatch(f"{folder.name}: {key} has no place in the base model.")
         module = f"visual.{match['block']}" if match["block"] else f"language_model.{match['layer']}"
-        place = (module, _PART_NAMES[match["part"]])
+        place = (module, f"{match['matrix'] or match['lengths']}.{_ADAPTER}.weight")
         if module not in linear:
             raise AdapterMismatch(f"{folder.name}: {key} has no place in the base model; is it the right base?")
         if place in placed:

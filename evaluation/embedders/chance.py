@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from evaluation.decoding import DecodedInput
+from evaluation.embedders.encode_config import EncodeConfig, encode_config
 from evaluation.embedders.kinds import require_kinds
 from evaluation.embedders.safety import read_object
 from evaluation.errors import ModelInvalid
@@ -27,7 +28,7 @@ class ChanceEmbedder:
             dimension=dimension,
             parameters=0,
             kinds=tuple(InputKind),
-            encode_config={"seed": seed, "vector": "standard normal numbers drawn from the sha256 of the content"},
+            encode_config=encode_config(EmbedderFamily.CHANCE).described(seed=seed),
         )
 
     def embed(self, batch: Sequence[DecodedInput]) -> FloatMatrix:
@@ -48,14 +49,14 @@ class ChanceEmbedder:
         return [False] * len(texts)
 
 
-def load_chance(folder: Path, *, device: str = "cpu") -> ChanceEmbedder:
+def load_chance(folder: Path, *, device: str, config: EncodeConfig) -> ChanceEmbedder:
     """Read `{"model_type": "medboard-chance", "dimension": d, "seed": s}` from config.json.
 
     Raises:
         ModelInvalid: dimension or seed is missing or out of range.
     """
-    config = read_object(folder / "config.json")
-    dimension, seed = config.get("dimension"), config.get("seed")
+    document = read_object(folder / "config.json")
+    dimension, seed = document.get("dimension"), document.get("seed")
     if type(dimension) is not int or not 1 <= dimension <= _MAX_DIMENSION:
         raise ModelInvalid(f"config.json: dimension must be a whole number from 1 to {_MAX_DIMENSION}.")
     if type(seed) is not int:

@@ -7,9 +7,18 @@ import torch
 from PIL import Image
 from transformers import CLIPModel
 
-from evaluation.embedders.dual_encoder import ALL_KINDS, PARTS_RULE, DualEncoder
+from evaluation.embedders.chexzero import ChexzeroProcessor
+from evaluation.embedders.dual_encoder import ALL_KINDS, DualEncoder
+from evaluation.embedders.encode_config import CHEXZERO, EncodeConfig
 from evaluation.embedders.image_rows import pooled_image_rows
-from evaluation.embedders.loading import count_parameters, load_image_processor, load_tokenizer, load_weights
+from evaluation.embedders.loading import (
+    compute_dtype,
+    count_parameters,
+    dtype_name,
+    load_image_processor,
+    load_tokenizer,
+    load_weights,
+)
 from evaluation.types import FloatMatrix, ModelDescription
 from evaluation.vocabulary import EmbedderFamily
 
@@ -17,10 +26,11 @@ from evaluation.vocabulary import EmbedderFamily
 class ClipTowers:
     """The two towers of a CLIP model with their projections; texts are cut at the model's positions (77)."""
 
-    def __init__(self, folder: Path, *, device: str) -> None:
-        self._model = load_weights(CLIPModel, folder, dtype=torch.float32, device=device)
+    def __init__(self, folder: Path, *, device: str, config: EncodeConfig) -> None:
+        dtype = compute_dtype(device, config)
+        self._model = load_weights(CLIPModel, folder, dtype=dtype, device=device)
         self._tokenizer = load_tokenizer(folder)
-        self._processor = load_image_processor(folder)
+        self._processor = ChexzeroProcessor() if config.name == CHEXZERO else load_image_processor(folder)
         self._device = device
         self._max_tokens = int(self._model.config.text_config.max_position_embeddings)
         self.description = ModelDescription(
@@ -29,13 +39,7 @@ class ClipTowers:
             dimension=int(self._model.config.projection_dim),
             parameters=count_parameters(self._model),
             kinds=ALL_KINDS,
-            encode_config={
-                "parts": PARTS_RULE,
-                "max_text_tokens": self._max_tokens,
-                "text_padding": "longest, masked",
-                "resize": "pillow",
-                "dtype": "float32",
-            },
+            encode_config=config.described(max_text_tokens=self._max_tokens, dtype=dtype_name(dtype)),
         )
 
     @torch.inference_mode()
@@ -50,7 +54,7 @@ class ClipTowers:
             list(texts), padding="longest", truncation=True, max_length=self._max_tokens, return_tensors="pt"
         ).to(self._device)
         output = self._model.get_text_features(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"])
-        rows: FloatMatrix = output.pooler_output.cpu().numpy()
+        rows: FloatMatrix = output.pooler_output.float().cpu().numpy()
         return rows
 
     def token_counts(self, texts: Sequence[str]) -> list[int]:
@@ -64,10 +68,10 @@ class ClipTowers:
         return [len(ids) > self._max_tokens for ids in tokens]
 
 
-def load_clip(folder: Path, *, device: str = "cpu") -> DualEncoder:
+def load_clip(folder: Path, *, device: str, config: EncodeConfig) -> DualEncoder:
     """Load a CLIP repository.
 
     Raises:
         ModelInvalid: files are missing, damaged or incomplete.
     """
-    return DualEncoder(ClipTowers(folder, device=device))
+    return DualEncoder(ClipTowers(folder, device=device, config=config))

@@ -1,5 +1,6 @@
 """Models with one tower for images and one for texts, in one space."""
 
+from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -28,16 +29,12 @@ _REMEMBERED = 20_000  # vectors of images, and as many of texts: about 100 MB an
 _ImagesKey = tuple[tuple[Path, ...], bool, Plane | None]
 
 
-class Towers(Protocol):
-    """What a family provides: vectors of images and of texts in one space."""
+class TextSide(Protocol):
+    """What every family with towers provides: itself in words, and vectors of texts."""
 
     @property
     def description(self) -> ModelDescription:
         """What is loaded and how it encodes."""
-        ...
-
-    def image_features(self, images: Sequence[Image.Image]) -> FloatMatrix:
-        """One row an image, as the tower gives it; shape (len(images), dimension)."""
         ...
 
     def text_features(self, texts: Sequence[str]) -> FloatMatrix:
@@ -53,17 +50,25 @@ class Towers(Protocol):
         ...
 
 
-class DualEncoder:
-    """Embeds mixed inputs with two towers, as the MedHEB release does.
+class Towers(TextSide, Protocol):
+    """What a family provides: vectors of images and of texts in one space."""
 
-    Each non-empty part goes through its own tower: the images of an input (averaged over several, or over a volume's
-    slices), its text, its instruction. The embedding is the mean of the parts. Parts are not scaled to unit length
-    before the mean. The vectors of images and texts last seen are remembered, because many questions are asked about one
-    image, and one question about many; files must not change while an encoder lives.
+    def image_features(self, images: Sequence[Image.Image]) -> FloatMatrix:
+        """One row an image, as the tower gives it; shape (len(images), dimension)."""
+        ...
+
+
+class PartsEncoder(ABC):
+    """Embeds mixed inputs as the mean of their parts, as the MedHEB release does.
+
+    Each non-empty part goes through its own tower: the images of an input, its text, its instruction. The embedding is
+    the mean of the parts. Parts are not scaled to unit length before the mean. The vectors of images and texts
+    last seen are remembered, because many questions are asked about one image, and one question about many; files must
+    not change while an encoder lives.
     """
 
-    def __init__(self, towers: Towers) -> None:
-        self._towers = towers
+    def __init__(self, towers: TextSide) -> None:
+        self._text_side = towers
         self._image_rows: OrderedDict[_ImagesKey, NDArray[np.float64]] = OrderedDict()
         self._text_vectors: OrderedDict[str, FloatVector] = OrderedDict()
         self.description = towers.description
@@ -87,34 +92,50 @@ class DualEncoder:
         """Tokens of each text; 0 for an input without text."""
         require_kinds((decoded.source for decoded in batch), self.description)
         texts = _distinct(decoded.source.text for decoded in batch)
-        counts = dict(zip(texts, self._towers.token_counts(texts), strict=True)) if texts else {}
+        counts = dict(zip(texts, self._text_side.token_counts(texts), strict=True)) if texts else {}
         return [counts.get(decoded.source.text.strip(), 0) for decoded in batch]
 
     def cuts(self, texts: Sequence[str]) -> list[bool]:
         """Whether the text tower reads only the beginning of each text."""
-        return self._towers.cuts([text.strip() for text in texts]) if texts else []
+        return self._text_side.cuts([text.strip() for text in texts]) if texts else []
 
     def _text_rows(self, texts: Iterable[str]) -> dict[str, FloatVector]:
         wanted = _distinct(texts)
         unknown = [text for text in wanted if text not in self._text_vectors]
         if unknown:
-            self._text_vectors.update(zip(unknown, self._towers.text_features(unknown), strict=True))
+            self._text_vectors.update(zip(unknown, self._text_side.text_features(unknown), strict=True))
         found = {text: self._text_vectors[text] for text in wanted}
         _forget(self._text_vectors)
         return found
 
     def _rows_of_images(self, batch: Sequence[DecodedInput]) -> dict[_ImagesKey, NDArray[np.float64]]:
         """The mean vector of the images of each input that has any, by what they were read from."""
-        wanted = {_images_key(decoded): decoded.images for decoded in batch if decoded.images}
-        unknown = {key: images for key, images in wanted.items() if key not in self._image_rows}
-        rows = self._tower_rows([image for images in unknown.values() for image in images])
-        start = 0
-        for key, images in unknown.items():
-            self._image_rows[key] = rows[start : start + len(images)].mean(axis=0, dtype=np.float64)
-            start += len(images)
+        wanted = {_images_key(decoded): decoded for decoded in batch if decoded.images}
+        unknown = {key: decoded for key, decoded in wanted.items() if key not in self._image_rows}
+        self._image_rows |= zip(unknown, self._visual_rows(list(unknown.values())), strict=True)
         found = {key: self._image_rows[key] for key in wanted}
         _forget(self._image_rows)
         return found
+
+    @abstractmethod
+    def _visual_rows(self, inputs: Sequence[DecodedInput]) -> list[NDArray[np.float64]]:
+        """The vector of the images of each input, all of which have some."""
+
+
+class DualEncoder(PartsEncoder):
+    """A family with one tower for images: those of an input, or a volume's slices, are averaged to one vector."""
+
+    def __init__(self, towers: Towers) -> None:
+        super().__init__(towers)
+        self._towers = towers
+
+    def _visual_rows(self, inputs: Sequence[DecodedInput]) -> list[NDArray[np.float64]]:
+        rows = self._tower_rows([image for decoded in inputs for image in decoded.images])
+        ends = np.cumsum([len(decoded.images) for decoded in inputs])
+        return [
+            rows[end - len(decoded.images) : end].mean(axis=0, dtype=np.float64)
+            for end, decoded in zip(ends, inputs, strict=True)
+        ]
 
     def _tower_rows(self, images: Sequence[Image.Image]) -> FloatMatrix:
         pieces = [

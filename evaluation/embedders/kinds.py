@@ -27,6 +27,9 @@ def require_kinds(inputs: Iterable[EmbeddingInput], description: ModelDescriptio
 def sees_volumes(description: ModelDescription) -> bool:
     """Whether a model sees a volume as one, not slice by slice.
 
-    A model that embeds an input as the mean of its parts declares volumes too, but its image tower is one for planes.
+    A model that embeds an input as the mean of its parts and takes plane images declares volumes too, but averages their
+    slices; one that takes no plane image has a tower for volumes.
     """
-    return InputKind.VOLUME in description.kinds and "parts" not in description.encode_config
+    kinds = description.kinds
+    has_plane_tower = "parts" in description.encode_config and InputKind.IMAGE in kinds
+    return InputKind.VOLUME in kinds and not has_plane_tower

@@ -16,8 +16,9 @@ import torch
 from PIL import Image
 from safetensors.torch import load_file, save_file
 
-from evaluation.embedders.dual_encoder import ALL_KINDS, PARTS_RULE, DualEncoder
-from evaluation.embedders.lite_towers import IMAGE_FEATURES, TEXT_FEATURES, TOWER_RULES, FrozenTowers, build_towers
+from evaluation.embedders.dual_encoder import ALL_KINDS, DualEncoder
+from evaluation.embedders.encode_config import EncodeConfig
+from evaluation.embedders.lite_towers import IMAGE_FEATURES, TEXT_FEATURES, FrozenTowers, build_towers
 from evaluation.embedders.loading import loading_faults
 from evaluation.embedders.packaged import minilm_folder
 from evaluation.embedders.safety import read_object
@@ -48,7 +49,12 @@ class LiteDualTowers:
     """Both towers with their projections; every image and text vector has unit length."""
 
     def __init__(
-        self, towers: FrozenTowers, *, image_projection: LinearProjection, text_projection: LinearProjection
+        self,
+        towers: FrozenTowers,
+        *,
+        image_projection: LinearProjection,
+        text_projection: LinearProjection,
+        config: EncodeConfig,
     ) -> None:
         self._towers = towers
         self._image_projection = image_projection
@@ -60,7 +66,7 @@ class LiteDualTowers:
             dimension=len(image_projection.bias),
             parameters=towers.parameters + sum(part.weight.size + part.bias.size for part in projections),
             kinds=ALL_KINDS,
-            encode_config={"parts": PARTS_RULE, "projection": "linear, then unit length", **TOWER_RULES},
+            encode_config=config.described(dtype="float32"),
         )
 
     def image_features(self, images: Sequence[Image.Image]) -> FloatMatrix:
@@ -118,14 +124,14 @@ def build_lite_dual(
     save_file({name: tensor.cpu().contiguous() for name, tensor in tensors.items()}, folder / "model.safetensors")
 
 
-def load_lite_dual(folder: Path, *, device: str = "cpu") -> DualEncoder:
+def load_lite_dual(folder: Path, *, device: str, config: EncodeConfig) -> DualEncoder:
     """Load a lite-dual repository.
 
     Raises:
         ModelInvalid: files are missing or damaged, or weights do not fit.
     """
-    config = read_object(folder / "config.json")
-    text_config = config.get("text_config")
+    document = read_object(folder / "config.json")
+    text_config = document.get("text_config")
     if not isinstance(text_config, dict):
         raise ModelInvalid("config.json: text_config must be an object with the text network's configuration.")
     with loading_faults(folder):
@@ -143,7 +149,9 @@ def load_lite_dual(folder: Path, *, device: str = "cpu") -> DualEncoder:
         device=device,
     )
     image_projection, text_projection = projections
-    return DualEncoder(LiteDualTowers(towers, image_projection=image_projection, text_projection=text_projection))
+    return DualEncoder(
+        LiteDualTowers(towers, image_projection=image_projection, text_projection=text_projection, config=config)
+    )
 
 
 def _with_prefix(tensors: Mapping[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:

@@ -23,12 +23,6 @@ from evaluation.types import FloatMatrix
 
 IMAGE_FEATURES = 1280
 TEXT_FEATURES = 384
-TOWER_RULES = {
-    "image_tower": "EfficientNet-Lite0, 224 px without crop, Pillow bicubic, (x - 127) / 128, mean of the last map, unit length",
-    "text_tower": "all-MiniLM-L6-v2, masked mean of the last layer, unit length",
-    "max_text_tokens": 256,
-    "dtype": "float32",
-}
 
 _IMAGE_SIZE = 224
 _IMAGE_MEAN, _IMAGE_SCALE = 127.0, 128.0

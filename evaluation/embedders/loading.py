@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from transformers import AutoImageProcessor, AutoTokenizer
 
+from evaluation.embedders.encode_config import EncodeConfig
 from evaluation.errors import EvaluationError, ModelInvalid
 
 _MAX_NAMED_KEYS = 3
@@ -21,6 +22,21 @@ _VOCABULARIES = (
     {"spiece.model"},
     {"tokenizer.model"},
 )
+
+
+def compute_dtype(device: str, config: EncodeConfig) -> torch.dtype:
+    """The number type to compute in: float32 on a CPU, and on a GPU what the config says under `gpu_dtype`.
+
+    Vectors leave a model as float32 and are scaled to unit length as such, whatever this is.
+    """
+    if torch.device(device).type == "cpu":
+        return torch.float32
+    return {"bfloat16": torch.bfloat16, "float32": torch.float32}[config.text("gpu_dtype")]
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """A number type's name as descriptions give it, e.g. `bfloat16`."""
+    return str(dtype).removeprefix("torch.")
 
 
 def load_weights(model_class: Any, folder: Path, *, dtype: torch.dtype, device: str) -> Any:

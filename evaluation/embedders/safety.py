@@ -1,7 +1,7 @@
-"""Rules that keep a model folder from running code of its own. No file of weights is opened here.
+"""Rules that keep a repository from running code of its own or taking a machine down.
 
-The functions on parsed documents and file names serve a check before anything is downloaded; `check_folder_safety`
-applies them to a folder.
+They judge parsed documents and file names, so they serve a check before anything is downloaded as well as
+`folder_safety`, which applies them to a folder. A problem is (code of an error, message).
 """
 
 import json
@@ -9,11 +9,42 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from evaluation.errors import ModelInvalid, ModelUnsafe, ModelUnsupported
+from evaluation.embedders.chat_templates import template_problems
+from evaluation.errors import (
+    AttentionUnknown,
+    HeaderTooLarge,
+    LinkOutside,
+    ModelInvalid,
+    ModelUnsupported,
+    OwnCode,
+    OwnModules,
+    PathOutside,
+    PicklesOnly,
+    SizesImplausible,
+    TemplateUnsafe,
+    WeightsDamaged,
+)
 
 Problem = tuple[str, str]
 
+# The gravest first: one of them stands for all problems of a folder.
+PROBLEM_KINDS = (
+    OwnCode,
+    OwnModules,
+    AttentionUnknown,
+    LinkOutside,
+    PathOutside,
+    PicklesOnly,
+    HeaderTooLarge,
+    SizesImplausible,
+    TemplateUnsafe,
+    ModelUnsupported,
+    WeightsDamaged,
+    ModelInvalid,
+)
+
 PICKLE_SUFFIXES = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".h5", ".joblib"})
+OPEN_CLIP_CONFIG = "open_clip_config.json"
 CONFIG_NAMES = frozenset(
     {
         "config.json",
@@ -25,27 +56,34 @@ CONFIG_NAMES = frozenset(
         "adapter_config.json",
         "sentence_bert_config.json",
         "config_sentence_transformers.json",
+        "chat_template.json",
+        OPEN_CLIP_CONFIG,
     }
 )
+INDEX_NAME = "model.safetensors.index.json"
+
 _CODE_KEYS = frozenset({"auto_map", "auto_mapping", "custom_pipelines", "custom_generate"})
 _ATTENTION_KEYS = frozenset({"attn_implementation", "_attn_implementation"})
 _ATTENTION_VALUES = frozenset({None, "eager", "sdpa", "flash_attention_2"})
 _AUTOSET_KEY = "_attn_implementation_autoset"
 _WEIGHTLESS_TYPES = ("medboard-chance",)  # not a set: a stranger's model type may be a list, which has no hash
 _MODULE_PACKAGE = "sentence_transformers."
+_MAX_RANK = 4_096
 _MAX_JSON_BYTES = 10_000_000
 
 
 def document_problems(name: str, document: Any) -> list[Problem]:
-    """What in one parsed configuration file would run code or load kernels from elsewhere, as (code, message)."""
-    problems = []
+    """What in one parsed configuration file would run code, load kernels from elsewhere or never end."""
+    problems = template_problems(name, document)
     for key, value in _items(document):
         if key in _CODE_KEYS and value:
-            problems.append(_unsafe(f"{name} has {key!r}, which asks for code from the repository; remove it."))
+            message = f"{name} has {key!r}, which asks for code from the repository; remove it."
+            problems.append((OwnCode.code, message))
         elif key == "trust_remote_code" and value:
-            problems.append(_unsafe(f"{name} sets trust_remote_code; remove it."))
+            problems.append((OwnCode.code, f"{name} sets trust_remote_code; remove it."))
         elif "attn_implementation" in key and not _is_known_attention(key, value):
-            problems.append(_unsafe(f"{name} has {key!r}: {value!r}, an unknown attention setting; remove it."))
+            message = f"{name} has {key!r}: {value!r}, an unknown attention setting; remove it."
+            problems.append((AttentionUnknown.code, message))
         elif key == "quantization_config" and value:
             message = f"{name} has a quantization_config; submit the weights that are not quantised."
             problems.append((ModelUnsupported.code, message))
@@ -79,36 +117,35 @@ def adapter_problems(adapter_config: Mapping[str, Any], file_names: Collection[s
         problems.append(
             (ModelUnsupported.code, f"adapter_config.json has peft_type {kind!r}; only LORA can be applied.")
         )
+    rank = adapter_config.get("r", 1)
+    if type(rank) is not int or not 1 <= rank <= _MAX_RANK:
+        message = f"adapter_config.json has r {rank!r}; whole numbers from 1 to {_MAX_RANK:,} are taken."
+        problems.append((SizesImplausible.code, message))
     if "adapter_model.safetensors" not in file_names:
         pickled = any(PurePosixPath(name).name == "adapter_model.bin" for name in file_names)
-        code = ModelUnsafe.code if pickled else ModelInvalid.code
+        code = PicklesOnly.code if pickled else ModelInvalid.code
         problems.append((code, "adapter_model.safetensors is missing; save the adapter as safetensors."))
     return problems
 
 
-def check_folder_safety(folder: Path) -> None:
-    """Refuse a model folder that could run code of its own or needs pickled weights.
+def index_problems(name: str, document: Any, file_names: Collection[str]) -> list[Problem]:
+    """What is wrong with an index that says which file holds which weight, as (code, message).
 
-    Raises:
-        ModelUnsafe, ModelUnsupported, ModelInvalid: with all problems in one message, of the gravest kind found.
+    Args:
+        name: of the index, relative to the repository.
+        document: its content.
+        file_names: paths of all files, relative to the repository, with forward slashes.
     """
-    names = folder_file_names(folder)
-    config = read_object(folder / "config.json") if "config.json" in names else {}
-    problems = safety_problems(config, names, read_modules(folder))
-    _raise_problems(folder, problems + _other_document_problems(folder, names, checked="config.json"))
-
-
-def check_adapter_safety(folder: Path) -> None:
-    """Refuse an adapter folder that could run code of its own or needs pickled weights.
-
-    Raises:
-        ModelUnsafe, ModelUnsupported, ModelInvalid: with all problems in one message, of the gravest kind found.
-    """
-    names = folder_file_names(folder)
-    if "adapter_config.json" not in names:
-        raise ModelInvalid(f"{folder.name} has no adapter_config.json, so it is not an adapter.")
-    problems = adapter_problems(read_object(folder / "adapter_config.json"), names)
-    _raise_problems(folder, problems + _other_document_problems(folder, names, checked="adapter_config.json"))
+    places = document.get("weight_map") if isinstance(document, Mapping) else None
+    if not isinstance(places, Mapping) or not all(isinstance(place, str) for place in places.values()):
+        return [(ModelInvalid.code, f"{name} has no weight_map from weights to files; save the model again.")]
+    folder = PurePosixPath(name).parent
+    for place in sorted(set(places.values())):
+        if _is_outside(place) or PurePosixPath(place).name != place:
+            return [(PathOutside.code, f"{name} names {place!r}, which is no file beside it; correct it.")]
+        if (folder / place).as_posix() not in file_names or not place.endswith(".safetensors"):
+            return [(ModelInvalid.code, f"{name} names {place}, which is no safetensors file beside it; upload it.")]
+    return []
 
 
 def folder_file_names(folder: Path) -> frozenset[str]:
@@ -163,27 +200,6 @@ def read_modules(folder: Path) -> list[Any] | None:
     return modules
 
 
-def _raise_problems(folder: Path, problems: Sequence[Problem]) -> None:
-    """Raise the gravest kind among `problems`, with the distinct messages of all; nothing where there are none."""
-    codes = {code for code, _ in problems}
-    message = f"{folder.name}: " + " ".join(dict.fromkeys(message for _, message in problems))
-    for kind in (ModelUnsafe, ModelUnsupported, ModelInvalid):
-        if kind.code in codes:
-            raise kind(message)
-
-
-def _other_document_problems(folder: Path, names: Collection[str], *, checked: str) -> list[Problem]:
-    problems = []
-    for name in sorted(names):
-        if PurePosixPath(name).name in CONFIG_NAMES and name != checked:
-            problems += document_problems(name, read_json(folder / name))
-    return problems
-
-
-def _unsafe(message: str) -> Problem:
-    return ModelUnsafe.code, message
-
-
 def _items(document: Any) -> Iterator[tuple[str, Any]]:
     """Every key and value of nested objects and lists."""
     waiting = [document]
@@ -203,6 +219,12 @@ def _is_known_attention(key: str, value: Any) -> bool:
     return key in _ATTENTION_KEYS and is_name and value in _ATTENTION_VALUES
 
 
+def _is_outside(path: str) -> bool:
+    """Whether a path leads out of the folder that it is relative to, on any system."""
+    parts = PurePosixPath(path.replace("\\", "/"))
+    return parts.is_absolute() or ".." in parts.parts or ":" in path
+
+
 def _module_folder(module: Any) -> str:
     path = module.get("path", "") if isinstance(module, Mapping) else ""
     return path if isinstance(path, str) else ""
@@ -215,10 +237,11 @@ def _module_problems(modules: Sequence[Any]) -> list[Problem]:
         if not isinstance(kind, str):
             problems.append((ModelInvalid.code, "modules.json has an entry without a type."))
         elif not kind.startswith(_MODULE_PACKAGE):
-            problems.append(_unsafe(f"modules.json asks for {kind}, which is not part of sentence_transformers."))
-        path = PurePosixPath(_module_folder(module))
-        if path.is_absolute() or ".." in path.parts:
-            problems.append(_unsafe(f"modules.json points outside the repository: {path}."))
+            message = f"modules.json asks for {kind}, which is not part of sentence_transformers; remove it."
+            problems.append((OwnModules.code, message))
+        path = _module_folder(module)
+        if _is_outside(path):
+            problems.append((PathOutside.code, f"modules.json points outside the repository: {path}; correct it."))
     return problems
 
 
@@ -231,7 +254,8 @@ def _weight_problems(file_names: Collection[str], folders: Sequence[str]) -> lis
         pickles = sorted(p.name for p in paths if p.parent == folder and p.suffix.lower() in PICKLE_SUFFIXES)
         if pickles and folder not in safe:
             where = f" in {folder}" if folder.name else ""
-            problems.append(_unsafe(f"The weights{where} are pickled ({pickles[0]}); convert them to safetensors."))
+            message = f"The weights{where} are pickled ({pickles[0]}); convert them to safetensors."
+            problems.append((PicklesOnly.code, message))
     if not problems and not safe & {PurePosixPath(name) for name in folders}:
         problems.append((ModelInvalid.code, "There are no safetensors weights; add them to the repository."))
     return problems

@@ -11,8 +11,15 @@ from PIL import Image
 from sentence_transformers import SentenceTransformer
 from transformers import AutoModel
 
-from evaluation.embedders.dual_encoder import PARTS_RULE, DualEncoder
-from evaluation.embedders.loading import count_parameters, loading_faults, require_complete
+from evaluation.embedders.dual_encoder import DualEncoder
+from evaluation.embedders.encode_config import EncodeConfig
+from evaluation.embedders.loading import (
+    compute_dtype,
+    count_parameters,
+    dtype_name,
+    loading_faults,
+    require_complete,
+)
 from evaluation.embedders.safety import read_modules
 from evaluation.errors import InputUnsupported, ModelInvalid
 from evaluation.types import FloatMatrix, ModelDescription
@@ -25,8 +32,9 @@ _HEADS_WITHOUT_USE = ("pooler.",)
 class TextTower:
     """One tower, for texts; text and instruction are embedded as parts, like in models with two towers."""
 
-    def __init__(self, folder: Path, *, device: str) -> None:
-        self._model = _load(folder, device)
+    def __init__(self, folder: Path, *, device: str, config: EncodeConfig) -> None:
+        dtype = compute_dtype(device, config)
+        self._model = _load(folder, device, dtype)
         dimension = self._model.get_embedding_dimension()
         if dimension is None:
             raise ModelInvalid(f"{folder.name}: its modules do not tell the dimension of an embedding.")
@@ -36,12 +44,11 @@ class TextTower:
             dimension=int(dimension),
             parameters=count_parameters(self._model),
             kinds=(InputKind.TEXT,),
-            encode_config={
-                "parts": PARTS_RULE,
-                "max_text_tokens": self._model.max_seq_length,
-                "prompt": self._model.prompts.get(self._model.default_prompt_name or "", ""),
-                "dtype": "float32",
-            },
+            encode_config=config.described(
+                max_text_tokens=self._model.max_seq_length,
+                prompt=self._model.prompts.get(self._model.default_prompt_name or "", ""),
+                dtype=dtype_name(dtype),
+            ),
         )
 
     def image_features(self, images: Sequence[Image.Image]) -> FloatMatrix:
@@ -78,16 +85,16 @@ class TextTower:
         return [len(ids) > limit for ids in tokens]
 
 
-def load_sentence_transformers(folder: Path, *, device: str = "cpu") -> DualEncoder:
+def load_sentence_transformers(folder: Path, *, device: str, config: EncodeConfig) -> DualEncoder:
     """Load a text repository.
 
     Raises:
         ModelInvalid: files are missing, damaged or incomplete.
     """
-    return DualEncoder(TextTower(folder, device=device))
+    return DualEncoder(TextTower(folder, device=device, config=config))
 
 
-def _load(folder: Path, device: str) -> Any:
+def _load(folder: Path, device: str, dtype: torch.dtype) -> Any:
     for module in read_modules(folder) or []:
         if module["type"].endswith(".Transformer"):
             _require_weights(folder / module.get("path", ""))
@@ -97,7 +104,7 @@ def _load(folder: Path, device: str) -> Any:
             device=device,
             local_files_only=True,
             trust_remote_code=False,
-            model_kwargs={"dtype": torch.float32, "use_safetensors": True},
+            model_kwargs={"dtype": dtype, "use_safetensors": True},
         ).eval()
 
 

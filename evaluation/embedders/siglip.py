@@ -1,31 +1,46 @@
-"""SigLIP, SigLIP 2 of fixed resolution, and MedSigLIP."""
+"""SigLIP, SigLIP 2 of fixed and of native resolution, and MedSigLIP."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 from PIL import Image
-from transformers import SiglipModel
+from transformers import Siglip2Model, SiglipModel
 
-from evaluation.embedders.dual_encoder import ALL_KINDS, PARTS_RULE, DualEncoder
+from evaluation.embedders.dual_encoder import ALL_KINDS, DualEncoder
+from evaluation.embedders.encode_config import EncodeConfig
 from evaluation.embedders.image_rows import pooled_image_rows
-from evaluation.embedders.loading import count_parameters, load_image_processor, load_tokenizer, load_weights
+from evaluation.embedders.loading import (
+    compute_dtype,
+    count_parameters,
+    dtype_name,
+    load_image_processor,
+    load_tokenizer,
+    load_weights,
+)
+from evaluation.embedders.safety import read_object
 from evaluation.types import FloatMatrix, ModelDescription
 from evaluation.vocabulary import EmbedderFamily
+
+_MODEL_OF_TYPE = {"siglip": SiglipModel, "siglip2": Siglip2Model}
 
 
 class SiglipTowers:
     """The two towers of a SigLIP model.
 
     Texts are padded to the model's full length (64, or 16) and no mask is given, as in training: the text vector is
-    read at the last position, so shorter padding or a mask gives another vector.
+    read at the last position, so shorter padding or a mask gives another vector. All of them were trained on small
+    letters. The tokenizer of SigLIP sees to that; the one that repositories of SigLIP 2 name leaves capitals.
     """
 
-    def __init__(self, folder: Path, *, device: str) -> None:
-        self._model = load_weights(SiglipModel, folder, dtype=torch.float32, device=device)
+    def __init__(self, folder: Path, *, device: str, config: EncodeConfig) -> None:
+        dtype = compute_dtype(device, config)
+        model_class = _MODEL_OF_TYPE[read_object(folder / "config.json")["model_type"]]
+        self._model = load_weights(model_class, folder, dtype=dtype, device=device)
         self._tokenizer = load_tokenizer(folder)
         self._processor = load_image_processor(folder)
         self._device = device
+        self._small_letters = config.flag("small_letters")
         self._text_tokens = int(self._model.config.text_config.max_position_embeddings)
         self.description = ModelDescription(
             family=EmbedderFamily.SIGLIP,
@@ -33,13 +48,7 @@ class SiglipTowers:
             dimension=int(self._model.config.text_config.projection_size),
             parameters=count_parameters(self._model),
             kinds=ALL_KINDS,
-            encode_config={
-                "parts": PARTS_RULE,
-                "max_text_tokens": self._text_tokens,
-                "text_padding": "full length, no mask",
-                "resize": "pillow",
-                "dtype": "float32",
-            },
+            encode_config=config.described(max_text_tokens=self._text_tokens, dtype=dtype_name(dtype)),
         )
 
     @torch.inference_mode()
@@ -51,9 +60,14 @@ class SiglipTowers:
     def text_features(self, texts: Sequence[str]) -> FloatMatrix:
         """Pooled text vectors, shape (len(texts), dimension)."""
         inputs = self._tokenizer(
-            list(texts), padding="max_length", truncation=True, max_length=self._text_tokens, return_tensors="pt"
+            self._as_read(texts),
+            padding="max_length",
+            truncation=True,
+            max_length=self._text_tokens,
+            return_tensors="pt",
         ).to(self._device)
-        rows: FloatMatrix = self._model.get_text_features(input_ids=inputs["input_ids"]).pooler_output.cpu().numpy()
+        output = self._model.get_text_features(input_ids=inputs["input_ids"])
+        rows: FloatMatrix = output.pooler_output.float().cpu().numpy()
         return rows
 
     def token_counts(self, texts: Sequence[str]) -> list[int]:
@@ -62,14 +76,17 @@ class SiglipTowers:
 
     def cuts(self, texts: Sequence[str]) -> list[bool]:
         """Whether each text with its marks is longer than the full length."""
-        tokens = self._tokenizer(list(texts), verbose=False)["input_ids"]
+        tokens = self._tokenizer(self._as_read(texts), verbose=False)["input_ids"]
         return [len(ids) > self._text_tokens for ids in tokens]
 
+    def _as_read(self, texts: Sequence[str]) -> list[str]:
+        return [text.lower() if self._small_letters else text for text in texts]
 
-def load_siglip(folder: Path, *, device: str = "cpu") -> DualEncoder:
+
+def load_siglip(folder: Path, *, device: str, config: EncodeConfig) -> DualEncoder:
     """Load a SigLIP repository.
 
     Raises:
         ModelInvalid: files are missing, damaged or incomplete.
     """
-    return DualEncoder(SiglipTowers(folder, device=device))
+    return DualEncoder(SiglipTowers(folder, device=device, config=config))

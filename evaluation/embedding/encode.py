@@ -28,7 +28,7 @@ class InputEncoder:
     def __init__(self, embedder: Embedder, limits: BatchLimits | None = None) -> None:
         self._embedder = embedder
         self._limits = limits or BatchLimits()
-        self._calls = self._halvings = self._tokens = self._padded = 0
+        self._calls = self._halvings = self._tokens = self._padded = self._texts_cut = 0
 
     @property
     def dimension(self) -> int:
@@ -41,6 +41,7 @@ class InputEncoder:
             batches=self._calls,
             padding_waste=1 - self._tokens / self._padded if self._padded else 0.0,
             out_of_memory=self._halvings,
+            texts_cut=self._texts_cut,
         )
 
     def pieces(self, inputs: Sequence[EmbeddingInput]) -> Iterator[Piece]:
@@ -69,6 +70,8 @@ class InputEncoder:
     def _batches(self, window: Sequence[tuple[int, DecodedInput]]) -> Iterator[Piece]:
         """Pack what is decoded, and pack the rest anew where a lack of memory lowers the limits."""
         waiting = list(window)
+        texts = [decoded.source.text for _, decoded in waiting if decoded.source.text.strip()]
+        self._texts_cut += sum(self._embedder.cuts(texts)) if texts else 0
         sizes = self._sizes([decoded for _, decoded in waiting])
         while waiting:
             limits = self._limits

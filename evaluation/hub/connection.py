@@ -48,18 +48,19 @@ class HubConnection:
 
     @contextmanager
     def content(
-        self, repo_id: str, name: str, commit: str, *, repo_type: str = MODEL, start: int = 0
+        self, repo_id: str, name: str, commit: str, *, repo_type: str = MODEL, start: int = 0, end: int | None = None
     ) -> Iterator[httpx2.Response]:
-        """The response that streams a file, from byte `start` on where the hub heeds ranges (status 206).
+        """The response that streams a file, from byte `start` on, up to but without `end`, where the hub heeds ranges (status 206).
 
         Raises:
             EvaluationError: as `translate` says; also for a connection that breaks while the block reads.
         """
         url = hf_hub_url(repo_id, name, repo_type=repo_type, revision=commit, endpoint=self.endpoint)
         headers = build_hf_headers(token=self.token)
-        if start:
+        if start or end is not None:
             # Bytes that were compressed on the way could not be told from the file's own.
-            headers |= {"Range": f"bytes={start}-", "Accept-Encoding": "identity"}
+            last = "" if end is None else end - 1
+            headers |= {"Range": f"bytes={start}-{last}", "Accept-Encoding": "identity"}
         with (
             translated_errors(repo_id, commit, repo_type=repo_type),
             get_session().stream("GET", url, headers=headers, timeout=self.timeout) as response,

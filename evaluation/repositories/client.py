@@ -3,17 +3,18 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 from huggingface_hub import ModelInfo
-from huggingface_hub.errors import HfHubHTTPError, SafetensorsParsingError
 
+from evaluation.embedders.weight_headers import LENGTH_BYTES, StoredWeights, header_length, parse_header
 from evaluation.errors import ModelInvalid
 from evaluation.hub.connection import COMMIT, HubConnection, translated_errors
 from evaluation.hub.errors import HubUnavailable
 
 MAX_DOCUMENT_BYTES = 10_000_000
-HEADER_LENGTH_BYTES = 8  # a safetensors file begins with the length of its header
+FIRST_BYTES = 100_000  # with nearly every header in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,27 +58,42 @@ class HubClient(HubConnection):
         except (ValueError, RecursionError) as error:
             raise ModelInvalid(f"{name} of {listing.repo_id} is not JSON ({error}); correct it.") from error
 
-    def parameters(self, listing: Listing, name: str) -> int:
-        """Count the parameters of one safetensors file from its header.
+    def text(self, listing: Listing, name: str) -> str:
+        """Read one text file of at most 10 MB.
 
         Raises:
-            HubUnavailable, RepositoryGated and the like as for `listing`; ModelInvalid: the header is damaged.
+            HubUnavailable, RepositoryGated and the like as for `listing`; ModelInvalid: too large or not UTF-8.
         """
-        if listing.sizes[name] < HEADER_LENGTH_BYTES:
-            raise _damaged(listing, name)
-        with translated_errors(listing.repo_id, listing.commit):
-            try:
-                metadata = self.api.parse_safetensors_file_metadata(
-                    listing.repo_id, name, revision=listing.commit, timeout=self.timeout
-                )
-                count = sum(metadata.parameter_count.values())
-            except HfHubHTTPError:
-                raise
-            except (SafetensorsParsingError, ValueError, KeyError, TypeError, AttributeError) as error:
-                raise _damaged(listing, name) from error
-        if not 0 <= count <= 8 * listing.sizes[name]:  # a parameter takes a bit at least
-            raise _damaged(listing, name)
-        return count
+        try:
+            return self._read(listing, name).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise ModelInvalid(f"{name} of {listing.repo_id} is not a text in UTF-8; correct it.") from error
+
+    def weights(self, listing: Listing, name: str) -> StoredWeights:
+        """What one safetensors file holds, from its header.
+
+        Raises:
+            HubUnavailable, RepositoryGated and the like as for `listing`; WeightsDamaged, HeaderTooLarge: the header.
+        """
+        size = listing.sizes[name]
+        start = self._read_range(listing, name, 0, min(size, FIRST_BYTES))
+        length = header_length(start, name=name, file_bytes=size)
+        end = LENGTH_BYTES + length
+        header = start[LENGTH_BYTES:end] if end <= len(start) else self._read_range(listing, name, LENGTH_BYTES, end)
+        return parse_header(header, name=name, data_bytes=size - end)
+
+    def _read_range(self, listing: Listing, name: str, start: int, end: int) -> bytes:
+        """Bytes of a file from `start` up to `end`; a hub that does not heed ranges sends what comes before, too."""
+        if start == end:
+            return b""
+        content = bytearray()
+        with self.content(listing.repo_id, name, listing.commit, start=start, end=end) as response:
+            skipped = start if response.status_code == HTTPStatus.OK else 0
+            for chunk in response.iter_bytes():
+                content += chunk
+                if len(content) >= skipped + end - start:
+                    break
+        return bytes(content[skipped : skipped + end - start])
 
     def _read(self, listing: Listing, name: str) -> bytes:
         content = bytearray()
@@ -88,10 +104,6 @@ class HubClient(HubConnection):
                     limit = f"{MAX_DOCUMENT_BYTES // 1_000_000} MB"
                     raise ModelInvalid(f"{name} of {listing.repo_id} is larger than {limit}; make it smaller.")
         return bytes(content)
-
-
-def _damaged(listing: Listing, name: str) -> ModelInvalid:
-    return ModelInvalid(f"{name} of {listing.repo_id} is not a whole safetensors file; upload it again.")
 
 
 def _licence(info: ModelInfo) -> str:

@@ -9,6 +9,7 @@ ALLOWED_SUFFIXES = frozenset({".json", ".txt", ".md", ".jinja", ".model", ".spm"
 MODULES_NAME = "modules.json"
 
 _WHOLE_NAMES = frozenset({"model.safetensors", "adapter_model.safetensors"})
+_OPEN_CLIP_NAME = "open_clip_model.safetensors"
 _SHARD = re.compile(r"model-[0-9]{5}-of-[0-9]{5}\.safetensors")
 
 
@@ -41,4 +42,6 @@ def _has_path(module: Any) -> bool:
 def _is_loaded(path: PurePosixPath, names: Collection[str]) -> bool:
     if path.name in _WHOLE_NAMES:
         return True
+    if path.name == _OPEN_CLIP_NAME:  # many repositories hold the same weights once more for transformers
+        return str(path.parent / "model.safetensors") not in names
     return _SHARD.fullmatch(path.name) is not None and str(path.parent / "model.safetensors") not in names

@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
+from evaluation.embedders.chat_templates import text_problems
+from evaluation.embedders.declared_sizes import size_problems
 from evaluation.embedders.registry import (
     ADAPTABLE_FAMILIES,
     adapter_problems,
@@ -14,8 +16,9 @@ from evaluation.embedders.registry import (
     family_of_config,
     safety_problems,
 )
-from evaluation.embedders.safety import CONFIG_NAMES
-from evaluation.errors import AdapterMismatch, EvaluationError, ModelInvalid, ModelUnsafe, ModelUnsupported
+from evaluation.embedders.safety import CONFIG_NAMES, INDEX_NAME, OPEN_CLIP_CONFIG, PROBLEM_KINDS, index_problems
+from evaluation.embedders.weight_headers import StoredWeights, total
+from evaluation.errors import AdapterMismatch, EvaluationError, ModelInvalid, ModelUnsupported
 from evaluation.hub.errors import ModelTooLarge
 from evaluation.repositories.client import HubClient, Listing
 from evaluation.repositories.files import MODULES_NAME, files_to_download, weights_among
@@ -107,14 +110,26 @@ def _is_same_model(named: str, repo_id: str) -> bool:
 
 def _read_documents(client: HubClient, listing: Listing) -> tuple[dict[str, Any], list[EvaluationError]]:
     """Every configuration file at the top of the repository, parsed, and the problems with reading them."""
-    names = sorted(name for name in listing.sizes if name in CONFIG_NAMES or name == MODULES_NAME)
+    names = sorted(name for name in listing.sizes if name in CONFIG_NAMES or name in (MODULES_NAME, INDEX_NAME))
     read = _all_or_errors([partial(client.document, listing, name) for name in names])
     documents = {name: value for name, value in zip(names, read, strict=True) if not isinstance(value, EvaluationError)}
     problems = [value for value in read if isinstance(value, EvaluationError)]
     for name, document in documents.items():
-        if name not in (CONFIG_NAME, ADAPTER_CONFIG_NAME, MODULES_NAME):
+        if name == INDEX_NAME:
+            problems += map(_error_of, index_problems(name, document, listing.sizes))
+        elif name not in (CONFIG_NAME, ADAPTER_CONFIG_NAME, MODULES_NAME):
             problems += map(_error_of, document_problems(name, document))
-    return documents, problems
+    return documents, problems + _template_problems(client, listing)
+
+
+def _template_problems(client: HubClient, listing: Listing) -> list[EvaluationError]:
+    """The problems of the chat templates that are files of their own at the top of the repository."""
+    names = [name for name in sorted(listing.sizes) if name.endswith(".jinja") and "/" not in name]
+    read = _all_or_errors([partial(client.text, listing, name) for name in names])
+    problems: list[EvaluationError] = []
+    for name, text in zip(names, read, strict=True):
+        problems += [text] if isinstance(text, EvaluationError) else map(_error_of, text_problems(name, text))
+    return problems
 
 
 def _expect(documents: dict[str, Any], name: str, kind: type, default: Any, problems: list[EvaluationError]) -> Any:
@@ -134,7 +149,7 @@ def _was_read(listing: Listing, documents: Mapping[str, Any], name: str) -> bool
 def _family(
     config: Mapping[str, Any], listing: Listing, modules: Any, problems: list[EvaluationError]
 ) -> EmbedderFamily | None:
-    if not config and modules is None and ADAPTER_CONFIG_NAME not in listing.sizes:
+    if not config and modules is None and not {ADAPTER_CONFIG_NAME, OPEN_CLIP_CONFIG} & listing.sizes.keys():
         problems.append(ModelInvalid(f"{listing.repo_id} has no {CONFIG_NAME}; add the one that its library writes."))
         return None
     try:
@@ -164,28 +179,31 @@ def _inspection(
     if size > max_bytes:
         message = f"{listing.repo_id} has {size:,} bytes to download; this site takes up to {max_bytes:,}."
         problems.append(ModelTooLarge(message))
-    parameters = _count_parameters(client, listing, weights_among(files), problems)
+    stored = _stored_weights(client, listing, weights_among(files), problems)
+    if stored is not None and stored.tensors:
+        name = CONFIG_NAME if CONFIG_NAME in listing.sizes else ADAPTER_CONFIG_NAME
+        problems += map(_error_of, size_problems(name, config, stored))
     distinct = {error.message: error for error in problems}
     return Inspection(
         listing=listing,
         files=files,
         config=config,
         family=family,
-        parameters=parameters,
+        parameters=None if stored is None else stored.parameters,
         problems=tuple(distinct.values()),
     )
 
 
-def _count_parameters(
+def _stored_weights(
     client: HubClient, listing: Listing, names: tuple[str, ...], problems: list[EvaluationError]
-) -> int | None:
+) -> StoredWeights | None:
     if len(names) > MAX_WEIGHT_FILES:
         problems.append(ModelInvalid(f"{listing.repo_id} has {len(names)} files of weights; merge them into fewer."))
         return None
-    counts = _all_or_errors([partial(client.parameters, listing, name) for name in names])
-    errors = [count for count in counts if isinstance(count, EvaluationError)]
+    headers = _all_or_errors([partial(client.weights, listing, name) for name in names])
+    errors = [header for header in headers if isinstance(header, EvaluationError)]
     problems += errors
-    return None if errors else sum(counts)
+    return None if errors else total(headers)
 
 
 def _all_or_errors(questions: list[Callable[[], Any]]) -> list[Any]:
@@ -201,7 +219,7 @@ def _all_or_errors(questions: list[Callable[[], Any]]) -> list[Any]:
         return list(pool.map(ask, questions))
 
 
-_ERROR_OF_CODE = {kind.code: kind for kind in (ModelUnsafe, ModelUnsupported, ModelInvalid)}
+_ERROR_OF_CODE: dict[str, type[EvaluationError]] = {kind.code: kind for kind in PROBLEM_KINDS}
 
 
 def _error_of(problem: tuple[str, str]) -> EvaluationError:

@@ -42,6 +42,8 @@ PROBING_REPORTED_FIGURES = Path(
     env.str("PROBING_REPORTED_FIGURES", default=str(BASE_DIR / "evaluation" / "suites" / "medtec" / "reported.json"))
 )
 
+KNOWN_SYSTEMS = Path(env.str("KNOWN_SYSTEMS", default=str(BASE_DIR / "evaluation" / "embedders" / "systems.yaml")))
+
 # --- the queue --------------------------------------------------------------------------------------------------------
 
 LEASE_SECONDS = env.int("LEASE_SECONDS", default=60)

@@ -11,6 +11,7 @@ from leaderboard.views import (
     methods,
     probe_analyses,
     probe_boards,
+    systems,
 )
 
 urlpatterns = [
@@ -27,5 +28,6 @@ urlpatterns = [
     path("tasks/<slug:suite>/<path:name>/", catalogue.task_detail, name="task-detail"),
     path("analyses/", analyses.page, name="analyses"),
     path("compare/", compare.page, name="compare"),
+    path("systems/", systems.page, name="systems"),
     path("methods/", methods.page, name="methods"),
 ]

@@ -43,11 +43,11 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_trained_model_names_unseen_images(suite: Path, tmp_path: Path) -> None:
     from evaluation.decoding import decode
-    from evaluation.embedders.lite_dual import load_lite_dual
+    from evaluation.embedders.registry import load_embedder
 
     result = CliRunner().invoke(app, ["lite-dual", "--suite", str(suite), "--out", str(tmp_path / "model")])
     assert result.exit_code == 0, result.output
-    model = load_lite_dual(tmp_path / "model")
+    model = load_embedder(tmp_path / "model")
     names = list(COLOURS)
     texts = model.embed([decode(EmbeddingInput(text=name)) for name in names])
     for number, (name, colour) in enumerate(COLOURS.items()):

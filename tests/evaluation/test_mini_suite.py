@@ -165,14 +165,14 @@ def balanced_hits(
     """
     import torch
 
-    from evaluation.embedders.lite_dual import load_lite_dual
+    from evaluation.embedders.registry import load_embedder
     from evaluation.embedding.encode import embed_inputs
     from evaluation.training.lite_dual import train_lite_dual
 
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("models") / "lite-dual"
     train_lite_dual(mini[0], folder)
-    embedder = load_lite_dual(folder)
+    embedder = load_embedder(folder)
     chosen = {name: tasks[name] for source in TRAINED for name in (f"{source}_cls", f"{source}_t2i") if name in tasks}
     inputs = {key: item for task in chosen.values() for key, item in zip(task.keys, task.inputs, strict=True)}
     rows = dict(zip(inputs, embed_inputs(embedder, list(inputs.values()), batch_size=32), strict=True))

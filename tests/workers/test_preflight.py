@@ -106,24 +106,24 @@ MODEL_PROBLEMS = {
     "modules is an object": ({"modules.json": b"{}"}, {"model_invalid"}),
     "unknown family": ({"config.json": as_json({"model_type": "resnet"})}, {"model_unsupported"}),
     "model type is no name": ({"config.json": as_json({"model_type": ["clip"]})}, {"model_unsupported"}),
-    "only pickled weights": ({"model.safetensors": None, "pytorch_model.bin": b"x"}, {"model_unsafe"}),
+    "only pickled weights": ({"model.safetensors": None, "pytorch_model.bin": b"x"}, {"weights_pickled"}),
     "no weights": ({"model.safetensors": None}, {"model_invalid"}),
     "weights of an unused name": ({"model.safetensors": None, "best.safetensors": weights()}, {"model_invalid"}),
-    "own code": ({"config.json": as_json(CLIP_CONFIG | {"auto_map": {"AutoModel": "code.M"}})}, {"model_unsafe"}),
+    "own code": ({"config.json": as_json(CLIP_CONFIG | {"auto_map": {"AutoModel": "code.M"}})}, {"own_code"}),
     "own code for the tokenizer": (
         {"tokenizer_config.json": as_json({"auto_map": {"AutoTokenizer": ["code.T", None]}})},
-        {"model_unsafe"},
+        {"own_code"},
     ),
     "own attention": (
         {"config.json": as_json(CLIP_CONFIG | {"_attn_implementation_internal": "someone/kernel"})},
-        {"model_unsafe"},
+        {"attention_unknown"},
     ),
     "modules with code": (
         {"modules.json": as_json([{"idx": 0, "name": "0", "path": "", "type": "custom.Module"}])},
-        {"model_unsafe"},
+        {"own_modules"},
     ),
-    "weights are cut": ({"model.safetensors": weights()[:30]}, {"model_invalid"}),
-    "weights are empty": ({"model.safetensors": b""}, {"model_invalid"}),
+    "weights are cut": ({"model.safetensors": weights()[:30]}, {"weights_damaged"}),
+    "weights are empty": ({"model.safetensors": b""}, {"weights_damaged"}),
     "header claims too much": (
         {
             "model.safetensors": len(
@@ -132,9 +132,9 @@ MODEL_PROBLEMS = {
             + header
             + b"0000"
         },
-        {"model_invalid"},
+        {"weights_damaged"},
     ),
-    "header is a list": ({"model.safetensors": (2).to_bytes(8, "little") + b"[]"}, {"model_invalid"}),
+    "header is a list": ({"model.safetensors": (2).to_bytes(8, "little") + b"[]"}, {"weights_damaged"}),
     "an adapter as the model": (
         {"config.json": None, "model.safetensors": None} | adapter_files(),
         {"model_unsupported"},
@@ -157,8 +157,8 @@ def test_each_problem_of_a_model_has_its_code_and_field(
 ADAPTER_PROBLEMS = {
     "no adapter config": ({"config.json": b"{}"}, {"model_invalid"}),
     "not LoRA": (adapter_files(peft_type="IA3"), {"model_unsupported"}),
-    "pickled": ({"adapter_config.json": as_json(ADAPTER_CONFIG), "adapter_model.bin": b"x"}, {"model_unsafe"}),
-    "own code": (adapter_files(auto_mapping={"parent_library": "code"}), {"model_unsafe"}),
+    "pickled": ({"adapter_config.json": as_json(ADAPTER_CONFIG), "adapter_model.bin": b"x"}, {"weights_pickled"}),
+    "own code": (adapter_files(auto_mapping={"parent_library": "code"}), {"own_code"}),
     "config is not JSON": (adapter_files() | {"adapter_config.json": b"{"}, {"model_invalid"}),
 }
 
@@ -183,10 +183,10 @@ def test_problems_of_model_and_adapter_are_reported_together(hub_root: Path, hub
     report = site.preflight(repo_id="demo/bad", adapter_repo_id="demo/lora", adapter_revision="v9")
     assert codes(report) == [
         ("model_too_large", "repo_id"),
-        ("model_unsafe", "repo_id"),
-        ("model_unsafe", "repo_id"),
         ("model_unsupported", "repo_id"),
+        ("own_code", "repo_id"),
         ("revision_missing", "adapter_revision"),
+        ("weights_pickled", "repo_id"),
     ]
     assert all(problem.message.endswith(".") for problem in report.problems)
 

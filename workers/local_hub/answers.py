@@ -139,7 +139,7 @@ def _config(revision: Revision) -> dict[str, Any]:
         return {}
     try:
         config = json.loads(file.source.read_bytes())
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return config if isinstance(config, dict) else {}
 
@@ -165,6 +165,6 @@ def _parameters(path: Path) -> Counter[str]:
         for name, tensor in tensors.items():
             if name != "__metadata__":
                 counts[tensor["dtype"]] += prod(tensor["shape"])
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Counter()  # a damaged file has no summary on the hub either
     return counts

@@ -18,6 +18,7 @@ from evaluation.embedders.registry import load_embedder
 from evaluation.embedders.tiny import write_tiny_qwen3_vl
 from evaluation.errors import AdapterMismatch, ModelInvalid, ModelUnsafe, ModelUnsupported
 from evaluation.inputs import EmbeddingInput
+from tests.evaluation.embedders.layouts import write_adapter, write_qwen2_vl
 
 Tensors = dict[str, torch.Tensor]
 BATCH = [DecodedInput(EmbeddingInput(text="a nodule"))]
@@ -70,6 +71,24 @@ def test_keys_of_any_wrapper_land_by_their_tail(
     rewrite(adapter, lambda tensors: {key.replace(FRONT, front): tensor for key, tensor in tensors.items()})
     expected = load_embedder(qwen_folder, adapter_folder=qwen_adapter_folder).embed(BATCH)
     assert np.abs(load_embedder(qwen_folder, adapter_folder=adapter).embed(BATCH) - expected).max() < 1e-6
+
+
+@pytest.mark.parametrize("dora", [False, True])
+def test_keys_of_every_layout_land_in_the_same_places(tmp_path: Path, *, dora: bool) -> None:
+    base = tmp_path / "base"
+    write_qwen2_vl(base, 1)
+    layouts = {
+        "as saved years ago": ("base_model.model.model.", ""),
+        "as saved today": ("base_model.model.model.language_model.", ""),
+        "as its running model names it": ("base_model.model.model.language_model.", ".default"),
+        "without a wrapper": ("", ""),
+    }
+    rows = []
+    for name, (front, tail) in layouts.items():
+        write_adapter(tmp_path / name, base, 2, front=front, dora=dora, tail=tail)
+        rows.append(load_embedder(base, adapter_folder=tmp_path / name).embed(BATCH))
+    assert all(np.array_equal(row, rows[0]) for row in rows)
+    assert np.abs(rows[0] - load_embedder(base).embed(BATCH)).max() > 0.01
 
 
 def test_an_adapter_of_the_image_tower_lands_there(qwen_folder: Path, adapter: Path) -> None:
@@ -134,6 +153,10 @@ def wider(tensors: Tensors) -> Tensors:
         (lambda tensors: {**tensors, f"{FRONT}layers.0.input_layernorm.lora_A.weight": torch.ones(4, 32)}, "layernorm"),
         (lambda tensors: {**tensors, "base_model.model.lm_head.weight": torch.ones(2)}, "lm_head"),
         (lambda tensors: {**tensors, f"{FRONT}embed_tokens.lora_embedding_A": torch.ones(2)}, "embed_tokens"),
+        (
+            lambda tensors: {key.replace("language_model.", "visual."): tensor for key, tensor in tensors.items()},
+            r"visual\.layers",
+        ),
         (lambda tensors: {**tensors, "layers.0.self_attn.q_proj.lora_A.weight": torch.ones(4, 32)}, "same place"),
         (zero_products, "changes no weight"),
         (other_rank, "shape"),

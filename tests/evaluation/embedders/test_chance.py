@@ -9,10 +9,12 @@ from PIL import Image
 
 from evaluation.decoding import DecodedInput, decode
 from evaluation.embedders.chance import ChanceEmbedder, load_chance
+from evaluation.embedders.encode_config import encode_config
 from evaluation.embedders.registry import load_embedder
 from evaluation.embedders.tiny import write_chance
 from evaluation.errors import ModelInvalid
 from evaluation.inputs import EmbeddingInput
+from evaluation.vocabulary import EmbedderFamily
 
 
 def texts(*words: str) -> list[DecodedInput]:
@@ -61,4 +63,4 @@ def test_settings_out_of_range_are_named(tmp_path: Path, change: dict[str, objec
     settings = {"model_type": "medboard-chance", "dimension": 8, "seed": 0, **change}
     (tmp_path / "config.json").write_text(json.dumps(settings))
     with pytest.raises(ModelInvalid, match=next(iter(change))):
-        load_chance(tmp_path)
+        load_chance(tmp_path, device="cpu", config=encode_config(EmbedderFamily.CHANCE))

@@ -1,7 +1,6 @@
 """Qwen3-VL-Embedding against the generating model, with prompt and patches written out here."""
 
 import json
-import math
 import shutil
 import sys
 from pathlib import Path
@@ -13,56 +12,61 @@ from PIL import Image
 from transformers import AutoTokenizer, Qwen3VLForConditionalGeneration
 
 from evaluation.decoding import DecodedInput, decode
-from evaluation.embedders.qwen3_vl import (
-    MAX_TEXT_TOKENS,
-    Qwen3VlEmbedder,
-    last_token_states,
-    pixel_limit,
-    system_instruction,
-)
+from evaluation.embedders.encode_config import encode_config
+from evaluation.embedders.qwen3_vl import Qwen3VlFormat, system_instruction
+from evaluation.embedders.qwen_vl import QwenVlEmbedder, last_token_states
 from evaluation.embedders.registry import load_embedder
 from evaluation.embedding.encode import embed_inputs
 from evaluation.errors import InputUnsupported, ModelInvalid
 from evaluation.inputs import EmbeddingInput
+from evaluation.vocabulary import EmbedderFamily
+from tests.evaluation.embedders.qwen_by_hand import Cutter, frame_pairs, opened, unit
 
+DEFAULT = encode_config(EmbedderFamily.QWEN3_VL)
+SLICES_AS_IMAGES = encode_config(EmbedderFamily.QWEN3_VL, "slices-as-images")
+MAX_TEXT_TOKENS = 8_192
 TOLERANCE = 2e-5
+CUTTER = Cutter(patch=16, mean=(0.5, 0.5, 0.5), spread=(0.5, 0.5, 0.5))
 
 
-def patches(path: Path) -> tuple[torch.Tensor, list[int]]:
-    """Rows of 3 x 2 x 16 x 16 numbers, in blocks of 2 x 2 patches; the image between 4,096 and 1,843,200 pixels."""
-    image = Image.open(path).convert("RGB")
-    width, height = (round(side / 32) * 32 for side in image.size)
-    if width * height < 4096:
-        scale = math.sqrt(4096 / (image.width * image.height))
-        width, height = (math.ceil(side * scale / 32) * 32 for side in image.size)
-    resized = np.asarray(image.resize((width, height), Image.Resampling.BICUBIC), dtype=np.float64) / 255 * 2 - 1
-    rows = []
-    for top in range(0, height, 32):
-        for left in range(0, width, 32):
-            for down, right in ((0, 0), (0, 16), (16, 0), (16, 16)):
-                patch = resized[top + down : top + down + 16, left + right : left + right + 16].transpose(2, 0, 1)
-                rows.append(np.stack([patch, patch], axis=1).ravel())
-    return torch.tensor(np.array(rows), dtype=torch.float32), [1, height // 16, width // 16]
+def pictures(source: EmbeddingInput) -> tuple[str, dict[str, torch.Tensor]]:
+    """Marks and pixels: images one by one, a volume as steps of two frames a half second apart."""
+    if not source.images:
+        return "", {}
+    if source.is_volume:
+        cut = [CUTTER.cut(pair, fewest=131_072, most=786_432) for pair in frame_pairs(source.images)]
+        times = ["<0.2 seconds>", "<1.2 seconds>", "<2.2 seconds>"][: len(cut)]
+        mark = "<|video_pad|>"
+    else:
+        cut = [CUTTER.cut([image], fewest=4_096, most=1_843_200) for image in opened(source.images)]
+        times = [""] * len(cut)
+        mark = "<|image_pad|>"
+    text = "".join(
+        f"{time}<|vision_start|>{mark * (rows * columns // 4)}<|vision_end|>"
+        for time, (_, (_, rows, columns)) in zip(times, cut, strict=True)
+    )
+    patches, grids = torch.cat([rows for rows, _ in cut]), torch.tensor([grid for _, grid in cut])
+    if source.is_volume:
+        grids = torch.tensor([[len(cut), *grids[0, 1:].tolist()]])
+        return text, {"pixel_values_videos": patches, "video_grid_thw": grids}
+    return text, {"pixel_values": patches, "image_grid_thw": grids}
 
 
 @torch.inference_mode()
 def reference(folder: Path, source: EmbeddingInput) -> np.ndarray:
     model = Qwen3VLForConditionalGeneration.from_pretrained(folder, dtype=torch.float32).eval()
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    pieces = [patches(path) for path in source.images]
+    marks, pixels = pictures(source)
     system = source.instruction or "Represent the user's input."
-    prompt = f"<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n"
-    for _, (_, rows, columns) in pieces:
-        prompt += "<|vision_start|>" + "<|image_pad|>" * (rows * columns // 4) + "<|vision_end|>"
-    prompt += f"{source.text}<|im_end|>\n<|im_start|>assistant\n"
-    ids = torch.tensor([tokenizer(prompt)["input_ids"]])
-    inputs: dict[str, torch.Tensor] = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
-    if pieces:
-        inputs["pixel_values"] = torch.cat([rows for rows, _ in pieces])
-        inputs["image_grid_thw"] = torch.tensor([grid for _, grid in pieces])
-        inputs["mm_token_type_ids"] = (ids == tokenizer.convert_tokens_to_ids("<|image_pad|>")).int()
-    state = model(**inputs, output_hidden_states=True).hidden_states[-1][0, -1].numpy()
-    return state / np.linalg.norm(state)
+    prompt = f"<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{marks}{source.text}<|im_end|>\n"
+    ids = torch.tensor([tokenizer(prompt + "<|im_start|>assistant\n")["input_ids"]])
+    types = torch.zeros_like(ids, dtype=torch.int32)
+    types[ids == tokenizer.convert_tokens_to_ids("<|image_pad|>")] = 1
+    types[ids == tokenizer.convert_tokens_to_ids("<|video_pad|>")] = 2
+    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids), **pixels}
+    if pixels:
+        inputs["mm_token_type_ids"] = types
+    return unit(model(**inputs, output_hidden_states=True).hidden_states[-1][0, -1])
 
 
 def test_every_kind_of_input_equals_the_generating_models_last_state(
@@ -128,40 +132,65 @@ def test_the_last_unmasked_position_is_found_on_either_side() -> None:
     ],
 )
 def test_instructions_end_in_punctuation(given: str, expected: str) -> None:
-    assert system_instruction(given) == expected
+    assert system_instruction(given, default="Represent the user's input.") == expected
 
 
 @pytest.mark.parametrize(
-    ("count", "is_volume", "expected"),
+    ("config", "count", "is_volume", "expected"),
     [
-        (1, False, 1_843_200),
-        (4, False, 1_843_200),
-        (8, False, 983_040),
-        (1, True, 786_432),
-        (10, True, 786_432),
-        (64, True, 122_880),
-        (5_000, False, 4_096),
+        (DEFAULT, 1, False, (4_096, 1_843_200)),
+        (DEFAULT, 4, False, (4_096, 1_843_200)),
+        (DEFAULT, 8, False, (4_096, 983_040)),
+        (DEFAULT, 5_000, False, (4_096, 4_096)),
+        (DEFAULT, 2, True, (131_072, 786_432)),
+        (DEFAULT, 20, True, (131_072, 786_432)),
+        (DEFAULT, 64, True, (131_072, 245_760)),
+        (SLICES_AS_IMAGES, 1, True, (4_096, 786_432)),
+        (SLICES_AS_IMAGES, 10, True, (4_096, 786_432)),
+        (SLICES_AS_IMAGES, 64, True, (4_096, 122_880)),
     ],
 )
-def test_images_share_a_pixel_budget(count: int, expected: int, *, is_volume: bool) -> None:
-    assert pixel_limit(count, is_volume=is_volume) == expected
+def test_images_share_a_pixel_budget(config: object, count: int, expected: tuple[int, int], *, is_volume: bool) -> None:
+    assert Qwen3VlFormat(config).pixels(count, is_volume=is_volume) == expected
 
 
 def test_large_images_and_slices_are_reduced(qwen_folder: Path) -> None:
-    embedder = load_embedder(qwen_folder)
-    assert isinstance(embedder, Qwen3VlEmbedder)
     big = Image.new("RGB", (2_000, 1_600))
-    for is_volume, limit in ((False, 1_843_200), (True, 786_432)):
-        inputs = embedder._image_inputs(DecodedInput(EmbeddingInput(images=(Path("x"),), is_volume=is_volume), (big,)))
-        pixels = int(inputs["image_grid_thw"].prod()) * 256
-        assert 0.9 * limit < pixels <= limit
+    for is_volume, name, limit in ((False, "", 1_843_200), (True, "", 786_432), (True, "slices-as-images", 786_432)):
+        embedder = load_embedder(qwen_folder, encode_config=name)
+        assert isinstance(embedder, QwenVlEmbedder)
+        pictures = embedder._pictures(DecodedInput(EmbeddingInput(images=(Path("x"),), is_volume=is_volume), (big,)))
+        assert pictures is not None
+        assert pictures.is_video == (is_volume and not name)
+        assert 0.9 * limit < int(pictures.grids[0].prod()) * 256 <= limit
+
+
+@pytest.mark.parametrize("count", [1, 3, 5])
+def test_the_last_of_an_odd_number_of_slices_is_shown_twice(
+    qwen_folder: Path, image_files: list[Path], count: int
+) -> None:
+    source = EmbeddingInput(images=tuple((image_files * 2)[:count]), is_volume=True, text="a nodule")
+    row = embed_inputs(load_embedder(qwen_folder), [source], batch_size=1)[0]
+    assert np.abs(row - reference(qwen_folder, source)).max() < TOLERANCE
+
+
+def test_slices_as_images_are_what_images_are(qwen_folder: Path, image_files: list[Path]) -> None:
+    volume = EmbeddingInput(images=tuple(image_files), is_volume=True)
+    images = EmbeddingInput(images=tuple(image_files))
+    as_images = embed_inputs(
+        load_embedder(qwen_folder, encode_config="slices-as-images"), [volume, images], batch_size=1
+    )
+    as_video = embed_inputs(load_embedder(qwen_folder), [volume, images], batch_size=1)
+    assert np.abs(as_images[0] - as_images[1]).max() < TOLERANCE
+    assert np.abs(as_images[1] - as_video[1]).max() < TOLERANCE
+    assert as_video[0] @ as_video[1] < 0.9999
 
 
 def test_long_texts_are_cut_and_still_end_in_the_answers_opening(qwen_folder: Path) -> None:
     embedder = load_embedder(qwen_folder)
-    assert isinstance(embedder, Qwen3VlEmbedder)
+    assert isinstance(embedder, QwenVlEmbedder)
     word = "é"  # two bytes, so two tokens of the tiny tokenizer
-    long = embedder._prompt(DecodedInput(EmbeddingInput(text=word * MAX_TEXT_TOKENS))).text
+    long = embedder._prompt(DecodedInput(EmbeddingInput(text=word * MAX_TEXT_TOKENS)), [])
     assert long.count(word) == MAX_TEXT_TOKENS // 2
     assert long.endswith("<|im_end|>\n<|im_start|>assistant\n")
 
@@ -179,5 +208,5 @@ def test_a_tokenizer_of_another_model_is_refused(qwen_folder: Path, clip_folder:
     folder = shutil.copytree(qwen_folder, tmp_path / "mixed")
     for name in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copy(clip_folder / name, folder)
-    with pytest.raises(ModelInvalid, match="image mark"):
+    with pytest.raises(ModelInvalid, match="marks"):
         load_embedder(folder)

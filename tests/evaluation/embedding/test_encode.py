@@ -41,6 +41,9 @@ class Written:
     def token_counts(self, batch: Sequence[DecodedInput]) -> list[int]:
         return [len(decoded.source.text) for decoded in batch]
 
+    def cuts(self, texts: Sequence[str]) -> list[bool]:
+        return [len(text) > 100 for text in texts]
+
 
 def by_length(decoded: DecodedInput) -> tuple[float, float]:
     return 1.0, float(len(decoded.source.text) + 10 * len(decoded.images))
@@ -214,3 +217,16 @@ def test_normalised_rows_have_unit_length_and_the_same_direction(matrix: FloatMa
     assert np.abs(np.linalg.norm(unit.astype(np.float64), axis=1) - 1).max() < 1e-6
     scaled = matrix.astype(np.float64) * 2.0**exponent
     assert np.abs(normalise_rows(scaled, sources) - unit).max() < 1e-6
+
+
+def test_texts_of_which_only_the_beginning_is_read_are_counted(tmp_path: Path) -> None:
+    Image.new("RGB", (2, 2)).save(tmp_path / "a.png")
+    long = "a" * 101
+    encoder = InputEncoder(Written(by_length))
+    for sources in (
+        [*texts("a" * 100, long, f"{long}b"), EmbeddingInput(text=long, images=(tmp_path / "a.png",))],
+        [EmbeddingInput(images=(tmp_path / "a.png",))],
+        texts(f"{long}c"),
+    ):
+        list(encoder.pieces(sources))
+    assert encoder.model_calls().texts_cut == 4

@@ -19,6 +19,9 @@ class Hungry:
     description = ModelDescription(family="chance", architecture="Hungry", dimension=1, parameters=0, kinds=("text",))
     sizes = []
 
+    def cuts(self, texts):
+        return [False] * len(texts)
+
     def token_counts(self, batch):
         return [1] * len(batch)
 

@@ -1,0 +1,47 @@
+"""The encode config of a revision reaches the evaluating child by name."""
+
+from pathlib import Path
+
+import pytest
+
+from evaluation.embedders.encode_config import encode_config
+from evaluation.embedders.tiny import write_tiny_clip
+from evaluation.errors import ModelUnsupported
+from evaluation.suites.demo.suite import build_demo
+from evaluation.vocabulary import EmbedderFamily
+from leaderboard.models import EmbeddingModel, ModelRevision
+from workers.child import ChildError, ChildOrder, EvaluatingChild
+from workers.runner import _encode_config_name
+
+
+def order(folder: Path, name: str) -> ChildOrder:
+    return ChildOrder(
+        model=folder / "clip",
+        adapter=None,
+        encode_config=name,
+        suite=folder / "suite",
+        device="cpu",
+        store=folder / "store",
+        store_bytes=10_000_000,
+        log=folder / "child.log",
+        timeout_seconds=60,
+    )
+
+
+def test_the_child_loads_the_config_that_it_was_ordered(tmp_path: Path) -> None:
+    write_tiny_clip(tmp_path / "clip", seed=1)
+    build_demo(tmp_path / "suite")
+    with EvaluatingChild(order(tmp_path, "default")) as child:
+        assert child.wait_until_ready()["model"]["encode_config"]["name"] == "default"
+    with EvaluatingChild(order(tmp_path, "other")) as child, pytest.raises(ChildError, match="'other'") as refused:
+        child.wait_until_ready()
+    assert refused.value.code == "model_unsupported"
+
+
+def test_a_revision_names_its_config_by_digest() -> None:
+    model = EmbeddingModel(repo_id="demo/clip", family="clip")
+    digest = encode_config(EmbedderFamily.CLIP).sha256
+    assert _encode_config_name(ModelRevision(model=model, encode_config_sha256="")) == ""
+    assert _encode_config_name(ModelRevision(model=model, encode_config_sha256=digest)) == "default"
+    with pytest.raises(ModelUnsupported, match="any more"):
+        _encode_config_name(ModelRevision(model=model, encode_config_sha256="0" * 64))
