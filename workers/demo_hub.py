@@ -19,6 +19,8 @@ OWNER = "demo"
 RANDOM_LICENCE = "cc0-1.0"
 TRAINED_LICENCE = "apache-2.0"
 SEED = 20_260
+TEXT_LENGTH = 160
+"""Of the small models' texts, in bytes: every probe of the demo fits, as it fits a model that reads words."""
 
 
 class DemoHubError(Exception):
@@ -98,8 +100,18 @@ def _random_models(folder: Path) -> tuple[_RandomModel, ...]:
 
     base = "qwen3-vl-tiny"
     return (
-        _RandomModel("clip-tiny", "A tiny CLIP", lambda target: tiny.write_tiny_clip(target, SEED), ("clip",)),
-        _RandomModel("siglip-tiny", "A tiny SigLIP", lambda target: tiny.write_tiny_siglip(target, SEED), ("siglip",)),
+        _RandomModel(
+            "clip-tiny",
+            "A tiny CLIP",
+            lambda target: tiny.write_tiny_clip(target, SEED, text_length=TEXT_LENGTH),
+            ("clip",),
+        ),
+        _RandomModel(
+            "siglip-tiny",
+            "A tiny SigLIP",
+            lambda target: tiny.write_tiny_siglip(target, SEED, text_length=TEXT_LENGTH),
+            ("siglip",),
+        ),
         _RandomModel(
             base,
             "A tiny Qwen3-VL embedding model",

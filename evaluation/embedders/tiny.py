@@ -45,15 +45,15 @@ def write_chance(folder: Path, *, dimension: int = 64, seed: int = 0) -> None:
     _write_json(folder / "config.json", {"model_type": "medboard-chance", "dimension": dimension, "seed": seed})
 
 
-def write_tiny_clip(folder: Path, seed: int) -> None:
-    """Write a CLIP repository of random weights: 32 dimensions, 64 px, 77 tokens."""
+def write_tiny_clip(folder: Path, seed: int, *, text_length: int = 77) -> None:
+    """Write a CLIP repository of random weights: 32 dimensions, 64 px, texts of `text_length` tokens, one a byte."""
     tokenizer = _byte_tokenizer((_START, _END), starts_with=_START, ends_with=_END)
     start, end = tokenizer.token_to_id(_START), tokenizer.token_to_id(_END)
     config = CLIPConfig(
         text_config={
             **_TOWER,
             "vocab_size": tokenizer.get_vocab_size(),
-            "max_position_embeddings": 77,
+            "max_position_embeddings": text_length,
             "bos_token_id": start,
             "eos_token_id": end,
             "pad_token_id": end,
@@ -70,7 +70,7 @@ def write_tiny_clip(folder: Path, seed: int) -> None:
         projection_dim=_WIDTH,
     )
     _save(CLIPModel, config, folder, seed)
-    _save_tokenizer(tokenizer, folder, bos_token=_START, eos_token=_END, pad_token=_END, model_max_length=77)
+    _save_tokenizer(tokenizer, folder, bos_token=_START, eos_token=_END, pad_token=_END, model_max_length=text_length)
     _write_json(
         folder / "preprocessor_config.json",
         {
@@ -88,15 +88,15 @@ def write_tiny_clip(folder: Path, seed: int) -> None:
     )
 
 
-def write_tiny_siglip(folder: Path, seed: int) -> None:
-    """Write a SigLIP repository of random weights: 32 dimensions, 64 px, 64 tokens."""
+def write_tiny_siglip(folder: Path, seed: int, *, text_length: int = 64) -> None:
+    """Write a SigLIP repository of random weights: 32 dimensions, 64 px, texts of `text_length` tokens, one a byte."""
     tokenizer = _byte_tokenizer((_END,), ends_with=_END)
     end = tokenizer.token_to_id(_END)
     config = SiglipConfig(
         text_config={
             **_TOWER,
             "vocab_size": tokenizer.get_vocab_size(),
-            "max_position_embeddings": 64,
+            "max_position_embeddings": text_length,
             "projection_size": _WIDTH,
             "bos_token_id": end,
             "eos_token_id": end,
@@ -105,7 +105,7 @@ def write_tiny_siglip(folder: Path, seed: int) -> None:
         vision_config={**_TOWER, "image_size": _IMAGE_SIZE, "patch_size": _PATCH_SIZE},
     )
     _save(SiglipModel, config, folder, seed)
-    _save_tokenizer(tokenizer, folder, eos_token=_END, pad_token=_END, model_max_length=64)
+    _save_tokenizer(tokenizer, folder, eos_token=_END, pad_token=_END, model_max_length=text_length)
     _write_json(
         folder / "preprocessor_config.json",
         {
