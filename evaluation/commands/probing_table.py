@@ -38,10 +38,14 @@ def probing_markdown(results: Sequence[RunResult]) -> str:
         "",
         *_table(["Modality", "Model", "n", *Level, "Collapses first at"], _cell_rows(results)),
     ]
-    others = [task for task in results[0].probe_tasks if task.kind is not ProbeTaskKind.CELL]
+    others = {
+        task.task: f"{task.task} ({main_probe_metric(task).name})"
+        for result in results
+        for task in result.probe_tasks
+        if task.kind is not ProbeTaskKind.CELL
+    }
     if others:
-        headings = ["Model", *(f"{task.task} ({main_probe_metric(task).name})" for task in others)]
-        lines += ["", *_table(headings, _other_rows(results, [task.task for task in others]))]
+        lines += ["", *_table(["Model", *others.values()], _other_rows(results, list(others)))]
     return "\n".join(lines) + "\n"
 
 

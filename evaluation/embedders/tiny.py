@@ -45,15 +45,18 @@ def write_chance(folder: Path, *, dimension: int = 64, seed: int = 0) -> None:
     _write_json(folder / "config.json", {"model_type": "medboard-chance", "dimension": dimension, "seed": seed})
 
 
-def write_tiny_clip(folder: Path, seed: int) -> None:
-    """Write a CLIP repository of random weights: 32 dimensions, 64 px, 77 tokens."""
+def write_tiny_clip(folder: Path, seed: int, *, tokens: int = 77) -> None:
+    """Write a CLIP repository of random weights: 32 dimensions, 64 px, 77 tokens as CLIP has them, or `tokens`.
+
+    A token is a byte here, so texts of more than a few words need more.
+    """
     tokenizer = _byte_tokenizer((_START, _END), starts_with=_START, ends_with=_END)
     start, end = tokenizer.token_to_id(_START), tokenizer.token_to_id(_END)
     config = CLIPConfig(
         text_config={
             **_TOWER,
             "vocab_size": tokenizer.get_vocab_size(),
-            "max_position_embeddings": 77,
+            "max_position_embeddings": tokens,
             "bos_token_id": start,
             "eos_token_id": end,
             "pad_token_id": end,
@@ -70,7 +73,7 @@ def write_tiny_clip(folder: Path, seed: int) -> None:
         projection_dim=_WIDTH,
     )
     _save(CLIPModel, config, folder, seed)
-    _save_tokenizer(tokenizer, folder, bos_token=_START, eos_token=_END, pad_token=_END, model_max_length=77)
+    _save_tokenizer(tokenizer, folder, bos_token=_START, eos_token=_END, pad_token=_END, model_max_length=tokens)
     _write_json(
         folder / "preprocessor_config.json",
         {

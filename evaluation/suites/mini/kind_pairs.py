@@ -1,6 +1,6 @@
 """Training pairs that say what kind of picture an image is, and texts on other kinds and things to tell it from."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from evaluation.suites.mini.drafting import below
@@ -65,8 +65,3 @@ def _text_pairs(kinds: Iterable[Kind]) -> Iterator[TrainingPair]:
 
 def _text_pair(one: str, other: str, label: str) -> TrainingPair:
     return TrainingPair("", Evidence(text=one), Evidence(text=other), label)
-
-
-def trained_texts(pairs: Sequence[TrainingPair]) -> frozenset[str]:
-    """Every text of the pairs."""
-    return frozenset(text for pair in pairs for text in (pair.instruction, pair.query.text, pair.positive.text) if text)
