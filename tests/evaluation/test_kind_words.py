@@ -6,7 +6,7 @@ from itertools import combinations
 from evaluation.suites.medtec.probe_reading import read_probe_sets
 from evaluation.suites.medtec.vocabulary_reading import read_vocabulary
 from evaluation.suites.medtec.wordings import normalised
-from evaluation.suites.mini.kind_words import THINGS, all_kinds
+from evaluation.suites.mini.kind_words import SITES, THINGS, all_kinds
 from evaluation.vocabulary import Modality
 
 # The everyday objects of the probes' first level, and what else they are called.
@@ -14,7 +14,8 @@ PROBED_THINGS = re.compile(r"guitar|banana|tea ?pot|umbrella|mountain bike|mug|b
 
 
 def own_texts() -> set[str]:
-    return {caption for kind in all_kinds() for caption in kind.captions} | {name for pair in THINGS for name in pair}
+    groups = (*(kind.captions for kind in all_kinds()), *SITES.values(), *THINGS)
+    return {text for texts in groups for text in texts}
 
 
 def test_no_text_is_a_probe() -> None:
@@ -54,5 +55,6 @@ def test_a_caption_belongs_to_one_kind() -> None:
     kinds = list(all_kinds())
     assert len({kind.key for kind in kinds}) == len(kinds)
     captions = {kind.key: {normalised(caption) for caption in kind.captions} for kind in kinds}
+    captions |= {site: {normalised(name) for name in names} for site, names in SITES.items()}
     for one, other in combinations(captions, 2):
         assert not captions[one] & captions[other], (one, other)

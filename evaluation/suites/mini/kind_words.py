@@ -129,7 +129,7 @@ _SKIN_METHODS: _Wordings = {
     "wood_lamp": ("Wood's light", "ultraviolet lamp"),
 }
 _SKIN: _Wordings = {"skin": ("skin", "patch of skin")}
-_SITES: _Wordings = {
+SITES = {
     "abdomen": ("skin of the belly", "abdominal skin"),
     "back": ("skin of the back", "skin between neck and loins"),
     "chest": ("skin of the chest", "skin over the breastbone"),
@@ -143,8 +143,7 @@ _SITES: _Wordings = {
     "scalp": ("scalp", "skin under the hair of the head"),
     "upper extremity": ("skin of the arm", "forearm or upper arm"),
 }
-# Sites of HAM10000 that hold other sites: the caption of one would be true of the other.
-SITES_WITH_OTHERS = frozenset({"trunk", "acral", "unknown"})
+"""Wordings of HAM10000's sites, without those that hold others (trunk, acral): theirs would be true of another's images."""
 
 _GRIDS = (
     (_RADIOLOGY, _BODY_PARTS),
@@ -154,8 +153,7 @@ _GRIDS = (
     (_BLOOD, _BLOOD_CELL),
     (_EYE_METHODS, _EYE),
     (_CAMERA, _SURFACES),
-    (_SKIN_METHODS, _SKIN),
-    (_DERMOSCOPE, _SITES),
+    ({**_DERMOSCOPE, **_SKIN_METHODS}, _SKIN),
 )
 
 THINGS = (

@@ -22,8 +22,8 @@ At most 100 queries a task, drawn with seed 42. Patients (or, where a publisher 
 counted as one) are either in the training files or in tasks. Images with several findings are left out where a task
 asks for one label. Held-out sources give no training pairs.
 
-`Train_Data/Kinds.jsonl` says of training images how they were made and of what (of HAM10000 the site too, as the
-publisher's table has it), and holds texts on other kinds of pictures and on everyday things, to tell them from.
+`Train_Data/Kinds.jsonl` says of training images how they were made and of what, and holds texts on other kinds of
+pictures and on everyday things, to tell them from. `Skin-Sites.jsonl` has the site that HAM10000's table gives.
 """
 
 NOTES = (
