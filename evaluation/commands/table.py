@@ -1,4 +1,4 @@
-"""`table` prints result files as one markdown table, a row a model and a column a family."""
+"""`table` prints result files as markdown: of retrieval a column a family, of probing a column a level."""
 
 import sys
 from collections.abc import Sequence
@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from evaluation.commands.probing_table import probing_markdown
 from evaluation.commands.reporting import interval, percent
 from evaluation.errors import ResultInvalid
 from evaluation.results import RunResult, read_result
@@ -16,14 +17,14 @@ from evaluation.vocabulary import FAMILY_TITLES
 
 
 def table(results: Annotated[list[Path], typer.Argument(help="Result files of one suite.")]) -> None:
-    """Print a markdown table of Hit@1 in percent per family."""
+    """Print a markdown table: Hit@1 in percent per family, or the Discrimination Score per level and modality."""
     sys.stdout.write(markdown_table([read_result(path) for path in results]))
 
 
 def markdown_table(results: Sequence[RunResult]) -> str:
     """Hit@1 in percent by family, a dash where no task of a family was scored; best overall first.
 
-    A cell with fewer tasks than the suite has says how many.
+    A cell with fewer tasks than the suite has says how many. Results of a probing suite: see `probing_markdown`.
 
     Raises:
         ResultInvalid: the results are of different suites, so their numbers cannot stand in one table.
@@ -32,6 +33,8 @@ def markdown_table(results: Sequence[RunResult]) -> str:
     if len(suites) != 1:
         raise ResultInvalid("The result files are of different suites or versions; give those of one suite.")
     (suite,) = suites
+    if any(result.probe_tasks for result in results):
+        return probing_markdown(results)
     headings = ["Model", "Overall", "95% interval", "CV", *FAMILY_TITLES.values()]
     ordered = sorted(results, key=_overall, reverse=True)
     lines = [

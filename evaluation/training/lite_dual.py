@@ -24,7 +24,7 @@ from evaluation.training.features import ABSENT, PairFeatures, SideParts, pair_f
 from evaluation.training.model_card import model_card
 from evaluation.training.pairs import LoadedPair, read_training_pairs
 
-STEPS = 400
+STEPS = 600
 GROUPS_IN_BATCH = 4
 PAIRS_IN_GROUP = 64
 LEARNING_RATE = 1e-3

@@ -1,6 +1,8 @@
 """A board of made-up models: the same numbers as one model alone, ranks and analyses as expected, and its JSON."""
 
 import json
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -195,13 +197,15 @@ def test_a_board_without_models_is_empty() -> None:
 
 def test_memory_does_not_grow_with_the_number_of_queries(monkeypatch: pytest.MonkeyPatch) -> None:
     """Weights are made for a share of the resamples at a time."""
-    shapes = []
-    real = bootstrap._weights
+    sizes = []
+    real = bootstrap.draw_counts
 
-    def remember(drawn: np.ndarray, n: int) -> np.ndarray:
-        shapes.append(drawn.size)
-        return real(drawn, n)
+    def remember(*arguments: Any, **named: Any) -> Iterator[np.ndarray]:
+        for counts in real(*arguments, **named):
+            sizes.append(counts.size)
+            yield counts
 
-    monkeypatch.setattr(bootstrap, "_weights", remember)
+    monkeypatch.setattr(bootstrap, "draw_counts", remember)
     bootstrap.bootstrap_means(np.zeros((2, 20_000)), stratum="task", resamples=100)
-    assert max(shapes) <= 2**18
+    assert sum(sizes) == 100 * 20_000
+    assert max(sizes) <= 2**18

@@ -10,19 +10,39 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from evaluation.embedders.protocol import Embedder
 from evaluation.errors import DataMissing, SuiteInvalid
+from evaluation.evaluators.costs import EmbeddingCost
+from evaluation.evaluators.probe import evaluate_probe_task
 from evaluation.hashing import FileHashes
 from evaluation.suites.building import SuiteDraft
 from evaluation.suites.medheb.reader import load_task, read_suite
+from evaluation.suites.medtec.anchors.manifest import read_anchor_set, read_header
+from evaluation.suites.medtec.loading import load_probe_task
+from evaluation.suites.medtec.mini import IN_TRAINING, build_medtec_mini
+from evaluation.suites.medtec.probe_reading import read_probe_sets
+from evaluation.suites.medtec.suite import read_probe_suite
+from evaluation.suites.medtec.wordings import normalised
 from evaluation.suites.mini.near_copies import NEAR_COPY, thumbnails
 from evaluation.suites.mini.suite import build_mini
 from evaluation.types import RetrievalTask
-from evaluation.vocabulary import Domain, EvidenceForm, Family, Granularity, Parser, PoolScope, Split
+from evaluation.vocabulary import Domain, EvidenceForm, Family, Granularity, Modality, Parser, PoolScope, Split
 
 pytestmark = [pytest.mark.real_data, pytest.mark.timeout(900)]
 
 # The sources whose labels pair images with texts in training.
 TRAINED = ("Kermany", "HAM10000", "BUSI", "CT-Level", "IDRiD-Grading", "VQA-RAD", "Oral-Histology", "PBC")
+# The cells of kinds of pictures that training images have. The site of a skin lesion (dermoscopy.L3) is not among them:
+# a close-up of a lesion hardly shows it.
+PROBED = (
+    *(
+        f"{modality}.L{level}"
+        for modality in ("chest_radiograph", "fundus", "breast_ultrasound")
+        for level in (1, 2, 3)
+    ),
+    "dermoscopy.L1",
+    "dermoscopy.L2",
+)
 
 
 @pytest.fixture(scope="module")
@@ -155,27 +175,31 @@ def test_a_full_folder_is_refused(mini: tuple[Path, SuiteDraft], real_data: Path
 
 
 @pytest.fixture(scope="module")
-def balanced_hits(
-    mini: tuple[Path, SuiteDraft], tasks: dict[str, RetrievalTask], tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, dict[str, NDArray[np.float64]]]:
-    """For each image-to-text and text-to-image label task of a trained source: Hit@1 of its queries by label.
-
-    Ties are shared out. A mean over labels, not over queries, gives a model that always names the commonest label no
-    more than chance.
-    """
+def lite_dual(mini: tuple[Path, SuiteDraft], tmp_path_factory: pytest.TempPathFactory) -> Embedder:
+    """Trained on the suite's train split."""
     import torch
 
     from evaluation.embedders.registry import load_embedder
-    from evaluation.embedding.encode import embed_inputs
     from evaluation.training.lite_dual import train_lite_dual
 
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("models") / "lite-dual"
     train_lite_dual(mini[0], folder)
-    embedder = load_embedder(folder)
+    return load_embedder(folder)
+
+
+@pytest.fixture(scope="module")
+def balanced_hits(tasks: dict[str, RetrievalTask], lite_dual: Embedder) -> dict[str, dict[str, NDArray[np.float64]]]:
+    """For each image-to-text and text-to-image label task of a trained source: Hit@1 of its queries by label.
+
+    Ties are shared out. A mean over labels, not over queries, gives a model that always names the commonest label no
+    more than chance.
+    """
+    from evaluation.embedding.encode import embed_inputs
+
     chosen = {name: tasks[name] for source in TRAINED for name in (f"{source}_cls", f"{source}_t2i") if name in tasks}
     inputs = {key: item for task in chosen.values() for key, item in zip(task.keys, task.inputs, strict=True)}
-    rows = dict(zip(inputs, embed_inputs(embedder, list(inputs.values()), batch_size=32), strict=True))
+    rows = dict(zip(inputs, embed_inputs(lite_dual, list(inputs.values()), batch_size=32), strict=True))
     return {name: hits_by_label(task, rows) for name, task in chosen.items()}
 
 
@@ -211,6 +235,61 @@ def test_lite_dual_beats_chance_on_each_source_it_was_trained_on(
         told = f"{name}: {means.mean():.2f}, from {lower:.2f}, chance {chance:.2f}"
         print(told)  # noqa: T201 -- the figures, for whoever runs this with -s
         assert lower > chance, told
+
+
+@pytest.fixture(scope="module")
+def probing_suite(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("suites") / "medtec-mini"
+    build_medtec_mini(real_data, folder)
+    return folder
+
+
+def test_no_anchor_of_the_probes_is_a_training_image(mini: tuple[Path, SuiteDraft], probing_suite: Path) -> None:
+    """By content, over all training files and anchor sets; and both hold images of the same data sets."""
+    hashes = FileHashes()
+    trained = {
+        hashes.of(mini[0] / image)
+        for pairs in mini[1].training.values()
+        for pair in pairs
+        for image in (*pair.query.images, *pair.positive.images)
+    }
+    for path in sorted((probing_suite / "anchors").glob("*.csv")):
+        anchors = read_anchor_set(path, hashes=hashes).anchors
+        assert not {anchor.sha256 for anchor in anchors} & trained, path.stem
+    left_out = read_header(probing_suite / "anchors" / "busi.csv").dropped[IN_TRAINING]
+    assert left_out == len({pair.query.images for pair in mini[1].training["BUSI"] if pair.query.images})
+
+
+def test_no_training_text_is_a_probe(mini: tuple[Path, SuiteDraft]) -> None:
+    probed = {
+        normalised(text)
+        for modality in Modality
+        for probe_set in read_probe_sets(modality)
+        for probe in probe_set.probes
+        for text in (*probe.positives, *probe.negatives)
+    }
+    trained = {
+        normalised(text)
+        for pairs in mini[1].training.values()
+        for pair in pairs
+        for text in (pair.instruction, pair.query.text, pair.positive.text)
+    }
+    assert len(trained) > 2000
+    assert not trained & probed
+
+
+@pytest.mark.parametrize("name", PROBED)
+def test_lite_dual_knows_what_kind_of_picture_it_sees(name: str, probing_suite: Path, lite_dual: Embedder) -> None:
+    """On unseen patients the cell's whole interval lies above zero: level 1 the domain, 2 the method, 3 the region."""
+    from evaluation.embedding.encode import embed_inputs
+
+    (spec,) = (spec for spec in read_probe_suite(probing_suite).tasks if spec.name == name)
+    task = load_probe_task(probing_suite, spec, hashes=FileHashes(), takes_volumes=False)
+    vectors = embed_inputs(lite_dual, list(task.inputs), batch_size=32)
+    score = evaluate_probe_task(task, vectors, cost=EmbeddingCost(0.0, 0)).metrics[0]
+    told = f"{name}: {score.value:.3f}, from {score.lower:.3f}"
+    print(told)  # noqa: T201 -- the figures, for whoever runs this with -s
+    assert score.lower > 0, told
 
 
 def test_training_files_hold_what_the_draft_says(mini: tuple[Path, SuiteDraft]) -> None:

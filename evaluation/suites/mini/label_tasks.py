@@ -14,7 +14,7 @@ from evaluation.suites.mini.drafting import (
     below,
     draft_task,
 )
-from evaluation.suites.mini.library import Parts, copy_parts, labels_of, with_enough
+from evaluation.suites.mini.library import Parts, copy_parts, labels_of, trained_cases, with_enough
 from evaluation.suites.mini.near_copies import join_near_copies
 from evaluation.suites.mini.source import RawCase, Source
 from evaluation.suites.mini.sources import chest, eye, microscopy, organs, skin, vqa_rad
@@ -92,13 +92,20 @@ LABELLED = (
 
 def label_parts(writer: ImageWriter, raw: Path) -> dict[str, Parts]:
     """The cases of every labelled source by data set, split by patient."""
-    only_test = {eye.GRADING.dataset: segmented_eyes(raw)}
     return {
-        entry.source.dataset: copy_parts(
-            writer, entry.source, entry.read(raw), only_test.get(entry.source.dataset, frozenset())
-        )
+        entry.source.dataset: copy_parts(writer, entry.source, entry.read(raw), _only_test(entry.source, raw))
         for entry in LABELLED
     }
+
+
+def trained_files(raw: Path, source: Source) -> list[Path]:
+    """The images below `raw` that the train split has of a labelled source."""
+    (entry,) = (entry for entry in LABELLED if entry.source == source)
+    return [case.file for case in trained_cases(source, entry.read(raw), _only_test(source, raw))]
+
+
+def _only_test(source: Source, raw: Path) -> frozenset[str]:
+    return segmented_eyes(raw) if source == eye.GRADING else frozenset()
 
 
 def label_tasks(parts: dict[str, Parts]) -> list[TaskDraft]:

@@ -39,19 +39,25 @@ def copy_case(writer: ImageWriter, source: Source, raw: RawCase) -> Case:
 def copy_parts(
     writer: ImageWriter, source: Source, cases: Sequence[RawCase], only_test: frozenset[str] = frozenset()
 ) -> Parts:
-    """Copy all cases and split them; a held-out source is all test, as are the patients named in `only_test`."""
-    copied = [copy_case(writer, source, case) for case in cases]
-    if source.split == "held_out":
-        return Parts((), tuple(copied))
-    trained = train_patients(copied) - {f"{source.dataset}/{patient}" for patient in only_test}
+    """Copy all cases and split them as `trained_cases` says."""
+    trained = set(trained_cases(source, cases, only_test))
+    copied = [(raw in trained, copy_case(writer, source, raw)) for raw in cases]
     return Parts(
-        tuple(case for case in copied if case.patient in trained),
-        tuple(case for case in copied if case.patient not in trained),
+        tuple(case for is_trained, case in copied if is_trained),
+        tuple(case for is_trained, case in copied if not is_trained),
     )
 
 
-def train_patients(cases: Iterable[Case]) -> frozenset[str]:
-    """Half of the patients of each label, chosen by the hash of their name; a patient counts for its first label."""
+def trained_cases(source: Source, cases: Sequence[RawCase], only_test: frozenset[str]) -> list[RawCase]:
+    """The cases of the train split: none of a held-out source, and none of the patients named in `only_test`."""
+    if source.split == "held_out":
+        return []
+    trained = train_patients(source, cases) - only_test
+    return [case for case in cases if case.patient in trained]
+
+
+def train_patients(source: Source, cases: Iterable[RawCase]) -> frozenset[str]:
+    """Half of the patients of each label, chosen by the hash of data set and name; a patient counts for its first label."""
     labels: dict[str, str] = {}
     for case in cases:
         labels.setdefault(case.patient, case.label)
@@ -60,9 +66,13 @@ def train_patients(cases: Iterable[Case]) -> frozenset[str]:
         members[label].append(patient)
     chosen: set[str] = set()
     for patients in members.values():
-        ordered = sorted(patients, key=lambda patient: hashlib.sha256(patient.encode()).hexdigest())
+        ordered = sorted(patients, key=lambda patient: _place(source, patient))
         chosen.update(ordered[: round(len(ordered) * TRAIN_FRACTION)])
     return frozenset(chosen)
+
+
+def _place(source: Source, patient: str) -> str:
+    return hashlib.sha256(f"{source.dataset}/{patient}".encode()).hexdigest()
 
 
 def with_enough(cases: Sequence[Case], smallest: int = 2) -> list[Case]:

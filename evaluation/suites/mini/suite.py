@@ -4,6 +4,7 @@ from pathlib import Path
 
 from evaluation.errors import DataMissing
 from evaluation.suites.building import ImageWriter, SuiteDraft, build_suite
+from evaluation.suites.mini.kind_pairs import kind_training
 from evaluation.suites.mini.label_tasks import label_parts, label_tasks, label_training
 from evaluation.suites.mini.patient_tasks import bridging_tasks, description_tasks, follow_up_task, notes_task
 from evaluation.suites.mini.question_tasks import risk_task, view_task, vqa_rad_tasks
@@ -20,6 +21,9 @@ Small subsets of public medical data sets in the layout of the MedHEB release. T
 At most 100 queries a task, drawn with seed 42. Patients (or, where a publisher names none, distinct images, near copies
 counted as one) are either in the training files or in tasks. Images with several findings are left out where a task
 asks for one label. Held-out sources give no training pairs.
+
+`Train_Data/Kinds.jsonl` says of training images how they were made and of what, and holds texts on other kinds of
+pictures and on everyday things, to tell them from. `Skin-Sites.jsonl` has the site that HAM10000's table gives.
 """
 
 NOTES = (
@@ -72,6 +76,7 @@ def _draw(writer: ImageWriter, raw: Path) -> SuiteDraft:
         ),
         training={
             **label_training(parts),
+            **kind_training(raw, parts),
             "VQA-RAD_questions": vqa_pairs,
             "IDRiD-Grading_oedema": risk_pairs,
             **described_pairs,

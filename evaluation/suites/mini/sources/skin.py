@@ -62,6 +62,11 @@ def read_ham(raw: Path) -> list[RawCase]:
     return checked((_ham_case(row, images[row["image_id"]]) for row in rows if row["image_id"] in images), "HAM10000")
 
 
+def read_sites(raw: Path) -> dict[str, str]:
+    """The site of each HAM10000 image, by the name of its file without ending, in the publisher's words."""
+    return {row["image_id"]: row["localization"] for row in read_table(raw / HAM.folder / "HAM10000_metadata.csv")}
+
+
 def _ham_case(row: dict[str, str], file: Path) -> RawCase:
     label = _HAM_LABELS[row["dx_code"]]
     age = f"aged {float(row['age']):.0f}" if row["age"] else "of unknown age"
