@@ -12,7 +12,7 @@ from evaluation.conversion.checking import require_exact
 from evaluation.conversion.conversion import Converted
 from evaluation.conversion.resnet_names import resnet_name
 from evaluation.embedders.biovil import MODEL_TYPE, BiovilImageNetwork, BiovilTextNetwork
-from evaluation.embedders.own_networks import Tensors, below
+from evaluation.embedders.networks.from_tensors import Tensors, below
 
 _BIOVIL_PIXELS, _BIOVIL_T_PIXELS = 480, 448
 _UNUSED = (

@@ -6,8 +6,8 @@ import torch
 
 from evaluation.conversion.clip_folder import clip_folder
 from evaluation.conversion.conversion import Converted
-from evaluation.embedders.clip_names import image_tensors, text_tensors
-from evaluation.embedders.own_networks import below
+from evaluation.embedders.networks.clip_names import image_tensors, text_tensors
+from evaluation.embedders.networks.from_tensors import below
 
 _UNUSED = frozenset({"input_resolution", "context_length", "vocab_size"})  # numbers that some exports keep
 

@@ -10,7 +10,7 @@ from evaluation.conversion.checking import require_exact
 from evaluation.conversion.conversion import Converted
 from evaluation.conversion.resnet_names import resnet_name
 from evaluation.embedders.medclip import MODEL_TYPE, MedclipImageNetwork, MedclipTextNetwork
-from evaluation.embedders.own_networks import below
+from evaluation.embedders.networks.from_tensors import below
 
 _UNUSED = re.compile(
     r"logit_scale|text_model\.model\.(?:pooler\..+|embeddings\.position_ids)|vision_model\..+\.relative_position_index"

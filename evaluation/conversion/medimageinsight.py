@@ -12,7 +12,7 @@ from evaluation.embedders.medimageinsight import (
     MedImageInsightImageNetwork,
     MedImageInsightTextNetwork,
 )
-from evaluation.embedders.own_networks import Tensors, below
+from evaluation.embedders.networks.from_tensors import Tensors, below
 
 _UNUSED = frozenset({"logit_scale"})
 _WHOLE_NAMES = {

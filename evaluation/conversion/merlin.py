@@ -10,7 +10,6 @@ import torch
 
 from evaluation.conversion.checking import require_exact
 from evaluation.conversion.conversion import Converted
-from evaluation.embedders.inflated_resnet import build_inflated_resnet
 from evaluation.embedders.merlin import (
     HEAD_PREFIX,
     IMAGE_PREFIX,
@@ -19,7 +18,8 @@ from evaluation.embedders.merlin import (
     TEXT_PREFIX,
     build_longformer,
 )
-from evaluation.embedders.own_networks import Tensors, below, extent
+from evaluation.embedders.networks.from_tensors import Tensors, below, extent
+from evaluation.embedders.networks.inflated_resnet import build_inflated_resnet
 
 _UNUSED = (
     f"{IMAGE_PREFIX}classifier.",

@@ -9,7 +9,7 @@ from evaluation.conversion.checking import require_exact
 from evaluation.conversion.conversion import Converted
 from evaluation.embedders.open_clip import OpenClipImageNetwork, OpenClipTextNetwork, open_clip_tensors
 from evaluation.embedders.open_clip_layout import layout_of
-from evaluation.embedders.safety import OPEN_CLIP_CONFIG
+from evaluation.embedders.safety.repository import OPEN_CLIP_CONFIG
 from evaluation.embedders.squares import CLIP_DEVIATION, CLIP_MEAN
 
 _PREPROCESSING = {"mean": list(CLIP_MEAN), "std": list(CLIP_DEVIATION)}

@@ -7,8 +7,8 @@ import torch
 
 from evaluation.conversion.checking import require_exact
 from evaluation.conversion.conversion import Converted
-from evaluation.embedders.modified_resnet import ModifiedResNet
-from evaluation.embedders.own_networks import below
+from evaluation.embedders.networks.from_tensors import below
+from evaluation.embedders.networks.modified_resnet import ModifiedResNet
 from evaluation.embedders.pmc_clip import MODEL_TYPE, PmcClipTextNetwork
 
 _UNUSED = (

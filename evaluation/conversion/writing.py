@@ -16,8 +16,8 @@ from safetensors.torch import save_file
 
 from evaluation.conversion.checking import require_shapes
 from evaluation.conversion.conversion import Conversion, Converted, FileFormat
-from evaluation.embedders.folder_safety import check_adapter_safety, check_folder_safety
-from evaluation.embedders.safety import read_object
+from evaluation.embedders.safety.folder import check_adapter_safety, check_folder_safety
+from evaluation.embedders.safety.repository import read_object
 from evaluation.errors import ConversionRefused
 
 _WRAPPED = "module."

@@ -16,13 +16,13 @@ from PIL import Image
 from torch import nn
 from transformers import BertTokenizer
 
-from evaluation.embedders.bert import build_bert
 from evaluation.embedders.dual_encoder import ALL_KINDS, DualEncoder
 from evaluation.embedders.encode_config import EncodeConfig
 from evaluation.embedders.loading import compute_dtype, count_parameters, dtype_name
-from evaluation.embedders.own_networks import Tensors, below, extent, fill, read_tensors, unit_rows
-from evaluation.embedders.resnet import build_resnet
-from evaluation.embedders.safety import read_object
+from evaluation.embedders.networks.bert import build_bert
+from evaluation.embedders.networks.from_tensors import Tensors, below, extent, fill, read_tensors, unit_rows
+from evaluation.embedders.networks.resnet import build_resnet
+from evaluation.embedders.safety.repository import read_object
 from evaluation.embedders.text_tokens import TextTokens, read_tokenizer
 from evaluation.errors import InputUnsupported, ModelInvalid
 from evaluation.types import FloatMatrix, ModelDescription

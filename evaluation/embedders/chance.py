@@ -9,7 +9,7 @@ import numpy as np
 from evaluation.decoding import DecodedInput
 from evaluation.embedders.encode_config import EncodeConfig, encode_config
 from evaluation.embedders.kinds import require_kinds
-from evaluation.embedders.safety import read_object
+from evaluation.embedders.safety.repository import read_object
 from evaluation.errors import ModelInvalid
 from evaluation.types import FloatMatrix, ModelDescription
 from evaluation.vocabulary import EmbedderFamily, InputKind

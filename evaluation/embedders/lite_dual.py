@@ -21,7 +21,7 @@ from evaluation.embedders.encode_config import EncodeConfig
 from evaluation.embedders.lite_towers import IMAGE_FEATURES, TEXT_FEATURES, FrozenTowers, build_towers
 from evaluation.embedders.loading import loading_faults
 from evaluation.embedders.packaged import minilm_folder
-from evaluation.embedders.safety import read_object
+from evaluation.embedders.safety.repository import read_object
 from evaluation.errors import ModelInvalid
 from evaluation.types import FloatMatrix, ModelDescription
 from evaluation.vocabulary import EmbedderFamily

@@ -18,7 +18,7 @@ from transformers import BertConfig, BertModel
 
 from evaluation.embedders.loading import count_parameters, loading_faults
 from evaluation.embedders.packaged import efficientnet_file, minilm_folder
-from evaluation.embedders.safety import read_object
+from evaluation.embedders.safety.repository import read_object
 from evaluation.types import FloatMatrix
 
 IMAGE_FEATURES = 1280

@@ -14,11 +14,19 @@ from PIL import Image
 from torch import nn
 from transformers import CLIPTokenizer
 
-from evaluation.embedders.davit import build_davit
 from evaluation.embedders.dual_encoder import ALL_KINDS, DualEncoder
 from evaluation.embedders.encode_config import EncodeConfig
 from evaluation.embedders.loading import compute_dtype, count_parameters, dtype_name
-from evaluation.embedders.own_networks import Tensors, below, count_numbered, extent, fill, read_tensors, unit_rows
+from evaluation.embedders.networks.davit import build_davit
+from evaluation.embedders.networks.from_tensors import (
+    Tensors,
+    below,
+    count_numbered,
+    extent,
+    fill,
+    read_tensors,
+    unit_rows,
+)
 from evaluation.embedders.text_tokens import TextTokens, read_tokenizer
 from evaluation.types import FloatMatrix, ModelDescription
 from evaluation.vocabulary import EmbedderFamily

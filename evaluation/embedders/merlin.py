@@ -18,9 +18,17 @@ from transformers import LongformerConfig, LongformerModel, RobertaTokenizer
 from evaluation.decoding.resampling import centred, resample, windowed
 from evaluation.decoding.volumes import FloatGrid, Volume
 from evaluation.embedders.encode_config import EncodeConfig
-from evaluation.embedders.inflated_resnet import build_inflated_resnet
 from evaluation.embedders.loading import compute_dtype, count_parameters, dtype_name, loading_faults
-from evaluation.embedders.own_networks import Tensors, below, count_numbered, extent, fill, read_tensors, unit_rows
+from evaluation.embedders.networks.from_tensors import (
+    Tensors,
+    below,
+    count_numbered,
+    extent,
+    fill,
+    read_tensors,
+    unit_rows,
+)
+from evaluation.embedders.networks.inflated_resnet import build_inflated_resnet
 from evaluation.embedders.text_tokens import TextTokens, read_tokenizer
 from evaluation.embedders.volume_encoder import VolumeEncoder
 from evaluation.errors import InputUnsupported, ModelInvalid

@@ -15,17 +15,17 @@ from PIL import Image
 from torch import nn
 from transformers import BertTokenizer, CLIPTokenizer
 
-from evaluation.embedders.bert import build_bert
 from evaluation.embedders.clean_texts import clean_text
-from evaluation.embedders.clip_names import image_tensors, text_tensors
-from evaluation.embedders.clip_towers import build_clip_image_tower, build_clip_text_tower
 from evaluation.embedders.dual_encoder import ALL_KINDS, DualEncoder
 from evaluation.embedders.encode_config import EncodeConfig
 from evaluation.embedders.loading import compute_dtype, count_parameters, dtype_name
+from evaluation.embedders.networks.bert import build_bert
+from evaluation.embedders.networks.clip_names import image_tensors, text_tensors
+from evaluation.embedders.networks.clip_towers import build_clip_image_tower, build_clip_text_tower
+from evaluation.embedders.networks.from_tensors import Tensors, below, extent, fill, read_tensors, unit_rows
+from evaluation.embedders.networks.plain_vit import build_vit, vit_tensors
 from evaluation.embedders.open_clip_layout import ImageTower, OpenClipLayout, TextTower, read_layout
-from evaluation.embedders.own_networks import Tensors, below, extent, fill, read_tensors, unit_rows
-from evaluation.embedders.plain_vit import build_vit, vit_tensors
-from evaluation.embedders.safety import OPEN_CLIP_CONFIG
+from evaluation.embedders.safety.repository import OPEN_CLIP_CONFIG
 from evaluation.embedders.text_tokens import TextTokens, read_tokenizer
 from evaluation.errors import ModelInvalid
 from evaluation.types import FloatMatrix, ModelDescription

@@ -13,8 +13,8 @@ from typing import Any
 
 from PIL import Image
 
-from evaluation.embedders.safety import OPEN_CLIP_CONFIG as CONFIG_NAME
-from evaluation.embedders.safety import read_object
+from evaluation.embedders.safety.repository import OPEN_CLIP_CONFIG as CONFIG_NAME
+from evaluation.embedders.safety.repository import read_object
 from evaluation.embedders.squares import CLIP_DEVIATION, CLIP_MEAN, Channels, Squares
 from evaluation.errors import ModelInvalid, ModelUnsupported
 

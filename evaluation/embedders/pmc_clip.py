@@ -14,12 +14,12 @@ from PIL import Image
 from torch import nn
 from transformers import BertTokenizer
 
-from evaluation.embedders.bert import build_bert
 from evaluation.embedders.dual_encoder import ALL_KINDS, DualEncoder
 from evaluation.embedders.encode_config import EncodeConfig
 from evaluation.embedders.loading import compute_dtype, count_parameters, dtype_name
-from evaluation.embedders.modified_resnet import ModifiedResNet
-from evaluation.embedders.own_networks import Tensors, below, extent, fill, read_tensors, unit_rows
+from evaluation.embedders.networks.bert import build_bert
+from evaluation.embedders.networks.from_tensors import Tensors, below, extent, fill, read_tensors, unit_rows
+from evaluation.embedders.networks.modified_resnet import ModifiedResNet
 from evaluation.embedders.squares import Squares
 from evaluation.embedders.text_tokens import TextTokens, read_tokenizer
 from evaluation.types import FloatMatrix, ModelDescription

@@ -7,9 +7,9 @@ from typing import Any
 
 from evaluation.embedders.encode_config import default_encode_config
 from evaluation.embedders.encode_config import encode_config as find_encode_config
-from evaluation.embedders.folder_safety import check_adapter_safety, check_folder_safety
 from evaluation.embedders.protocol import Embedder
-from evaluation.embedders.safety import (
+from evaluation.embedders.safety.folder import check_adapter_safety, check_folder_safety
+from evaluation.embedders.safety.repository import (
     OPEN_CLIP_CONFIG,
     adapter_problems,
     document_problems,

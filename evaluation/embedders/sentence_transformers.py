@@ -20,7 +20,7 @@ from evaluation.embedders.loading import (
     loading_faults,
     require_complete,
 )
-from evaluation.embedders.safety import read_modules
+from evaluation.embedders.safety.repository import read_modules
 from evaluation.errors import InputUnsupported, ModelInvalid
 from evaluation.types import FloatMatrix, ModelDescription
 from evaluation.vocabulary import EmbedderFamily, InputKind

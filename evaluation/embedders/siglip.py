@@ -18,7 +18,7 @@ from evaluation.embedders.loading import (
     load_tokenizer,
     load_weights,
 )
-from evaluation.embedders.safety import read_object
+from evaluation.embedders.safety.repository import read_object
 from evaluation.types import FloatMatrix, ModelDescription
 from evaluation.vocabulary import EmbedderFamily
 

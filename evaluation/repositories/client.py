@@ -8,7 +8,7 @@ from typing import Any
 
 from huggingface_hub import ModelInfo
 
-from evaluation.embedders.weight_headers import LENGTH_BYTES, StoredWeights, header_length, parse_header
+from evaluation.embedders.safety.weight_headers import LENGTH_BYTES, StoredWeights, header_length, parse_header
 from evaluation.errors import ModelInvalid
 from evaluation.hub.connection import COMMIT, HubConnection, translated_errors
 from evaluation.hub.errors import HubUnavailable

@@ -7,8 +7,6 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
-from evaluation.embedders.chat_templates import text_problems
-from evaluation.embedders.declared_sizes import size_problems
 from evaluation.embedders.registry import (
     ADAPTABLE_FAMILIES,
     adapter_problems,
@@ -16,8 +14,16 @@ from evaluation.embedders.registry import (
     family_of_config,
     safety_problems,
 )
-from evaluation.embedders.safety import CONFIG_NAMES, INDEX_NAME, OPEN_CLIP_CONFIG, PROBLEM_KINDS, index_problems
-from evaluation.embedders.weight_headers import StoredWeights, total
+from evaluation.embedders.safety.chat_templates import text_problems
+from evaluation.embedders.safety.declared_sizes import size_problems
+from evaluation.embedders.safety.repository import (
+    CONFIG_NAMES,
+    INDEX_NAME,
+    OPEN_CLIP_CONFIG,
+    PROBLEM_KINDS,
+    index_problems,
+)
+from evaluation.embedders.safety.weight_headers import StoredWeights, total
 from evaluation.errors import AdapterMismatch, EvaluationError, ModelInvalid, ModelUnsupported
 from evaluation.hub.errors import ModelTooLarge
 from evaluation.repositories.client import HubClient, Listing

@@ -10,7 +10,7 @@ from transformers import Florence2VisionConfig
 from transformers.models.florence2.modeling_florence2 import Florence2VisionBackbone
 
 from evaluation.embedders.loading import loading_faults
-from evaluation.embedders.own_networks import Tensors, count_numbered, extent
+from evaluation.embedders.networks.from_tensors import Tensors, count_numbered, extent
 
 _STAGES = 4
 _HEAD_WIDTH = 32

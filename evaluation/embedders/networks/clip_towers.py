@@ -6,7 +6,7 @@ from typing import Any
 from transformers import CLIPTextConfig, CLIPTextModelWithProjection, CLIPVisionConfig, CLIPVisionModelWithProjection
 
 from evaluation.embedders.loading import loading_faults
-from evaluation.embedders.own_networks import Tensors, count_numbered, extent
+from evaluation.embedders.networks.from_tensors import Tensors, count_numbered, extent
 
 _LAYER = "encoder.layers."
 

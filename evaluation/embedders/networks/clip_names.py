@@ -8,7 +8,7 @@ import re
 
 import torch
 
-from evaluation.embedders.own_networks import Tensors
+from evaluation.embedders.networks.from_tensors import Tensors
 
 ATTENTION_PARTS = ("q_proj", "k_proj", "v_proj")
 

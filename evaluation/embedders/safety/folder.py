@@ -1,12 +1,12 @@
-"""The rules of `safety` applied to a folder on this machine, before any weight is read. Headers of weight files are."""
+"""The rules of `repository` applied to a folder on this machine, before any weight is read. Headers of weight files are."""
 
 from collections.abc import Collection, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from evaluation.embedders.chat_templates import text_problems
-from evaluation.embedders.declared_sizes import size_problems
-from evaluation.embedders.safety import (
+from evaluation.embedders.safety.chat_templates import text_problems
+from evaluation.embedders.safety.declared_sizes import size_problems
+from evaluation.embedders.safety.repository import (
     CONFIG_NAMES,
     INDEX_NAME,
     PROBLEM_KINDS,
@@ -20,7 +20,7 @@ from evaluation.embedders.safety import (
     read_object,
     safety_problems,
 )
-from evaluation.embedders.weight_headers import read_header, total
+from evaluation.embedders.safety.weight_headers import read_header, total
 from evaluation.errors import EvaluationError, LinkOutside, ModelInvalid, ModelUnsafe
 
 _CONFIG = "config.json"

@@ -10,9 +10,9 @@ from pathlib import Path
 import torch
 from transformers import ViTConfig, ViTModel
 
-from evaluation.embedders.clip_names import ATTENTION_PARTS, is_joined
 from evaluation.embedders.loading import loading_faults
-from evaluation.embedders.own_networks import Tensors, count_numbered, extent
+from evaluation.embedders.networks.clip_names import ATTENTION_PARTS, is_joined
+from evaluation.embedders.networks.from_tensors import Tensors, count_numbered, extent
 
 _HEAD_WIDTH = 64
 _EPSILON = 1e-6

@@ -7,7 +7,7 @@ Source: Blankemeier et al. 2024 (Merlin); Carreira & Zisserman 2017 for the infl
 import torch
 from torch import nn
 
-from evaluation.embedders.own_networks import Tensors, count_numbered, extent
+from evaluation.embedders.networks.from_tensors import Tensors, count_numbered, extent
 from evaluation.errors import ModelInvalid
 
 _STAGES = 4

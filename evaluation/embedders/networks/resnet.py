@@ -5,7 +5,7 @@ from pathlib import Path
 from transformers import ResNetConfig, ResNetModel
 
 from evaluation.embedders.loading import loading_faults
-from evaluation.embedders.own_networks import Tensors, count_numbered, extent
+from evaluation.embedders.networks.from_tensors import Tensors, count_numbered, extent
 
 _STAGES = 4
 

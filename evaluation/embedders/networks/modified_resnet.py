@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from evaluation.embedders.own_networks import Tensors, below, count_numbered, extent
+from evaluation.embedders.networks.from_tensors import Tensors, below, count_numbered, extent
 
 _HEAD_WIDTH = 64
 _STAGES = 4

@@ -1,7 +1,7 @@
 """Rules that keep a repository from running code of its own or taking a machine down.
 
 They judge parsed documents and file names, so they serve a check before anything is downloaded as well as
-`folder_safety`, which applies them to a folder. A problem is (code of an error, message).
+`folder`, which applies them to a folder. A problem is (code of an error, message).
 """
 
 import json
@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from evaluation.embedders.chat_templates import template_problems
+from evaluation.embedders.safety.chat_templates import template_problems
 from evaluation.errors import (
     AttentionUnknown,
     HeaderTooLarge,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evaluation.embedders.weight_headers import StoredWeights
+from evaluation.embedders.safety.weight_headers import StoredWeights
 from evaluation.errors import SizesImplausible
 
 MAX_LAYERS_WITHOUT_QUESTION = 1_000

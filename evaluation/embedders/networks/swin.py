@@ -6,7 +6,7 @@ from pathlib import Path
 from transformers import SwinConfig, SwinModel
 
 from evaluation.embedders.loading import loading_faults
-from evaluation.embedders.own_networks import Tensors, count_numbered, extent
+from evaluation.embedders.networks.from_tensors import Tensors, count_numbered, extent
 
 _TABLE = "blocks.0.attention.relative_position_bias.relative_position_bias_table"
 
