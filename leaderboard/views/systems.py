@@ -47,7 +47,7 @@ def page(request: HttpRequest) -> HttpResponse:
 
 def _row(system: System, on_board: str) -> tuple[Cell, ...]:
     href = reverse("model-detail", args=[on_board]) if on_board else ""
-    conversion = f"converted by whoever runs a board: {system.conversion}" if system.conversion else ""
+    conversion = f"convert {system.conversion}" if system.conversion else ""
     return (
         Cell(
             system.title, system.title.lower(), (system.title, system.id), note=system.id, href=href, is_row_head=True
