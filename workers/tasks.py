@@ -40,7 +40,13 @@ def report_and_look_for_work(**_signal: Any) -> None:
     """A worker that starts says who it is, brings the catalogue up to date and rings for what was left waiting."""
     identity = worker_identity()
     sync_catalogue()
-    worker_report(name=identity.name, device=identity.device, versions=identity.versions, started_at=timezone.now())
+    worker_report(
+        name=identity.name,
+        device=identity.device,
+        worker_class=identity.worker_class,
+        versions=identity.versions,
+        started_at=timezone.now(),
+    )
     Presence(identity.name).start()
     leases_reap()
 

@@ -11,6 +11,7 @@ from django.db.models import F, FilteredRelation, Q
 from leaderboard.models import Run, RunEvent, Task, TaskRun
 from leaderboard.models.vocabulary import ACTIVE_RUN_STATES, ENDED_TASK_STATES, RunState, TaskKind, TaskRunState
 from leaderboard.selectors.published import MAIN_METRIC
+from leaderboard.selectors.queue_order import waiting_line
 from leaderboard.selectors.run_words import STATE_SENTENCES, next_step
 
 
@@ -169,8 +170,8 @@ def place_in_queue(run: Run) -> int | None:
     """Which one in the line of waiting runs this is, from 1; None when it does not wait."""
     if run.state != RunState.QUEUED:
         return None
-    waits_longer = Q(priority__lt=run.priority) | Q(priority=run.priority, created_at__lt=run.created_at)
-    return Run.objects.filter(waits_longer, state=RunState.QUEUED).count() + 1
+    line = waiting_line()
+    return line.index(run.pk) + 1 if run.pk in line else None
 
 
 def _facts(run: Run) -> RunFacts:
