@@ -9,7 +9,15 @@ from django.db.models import Q
 from leaderboard.models.catalogue import Suite, Task
 from leaderboard.models.embedding_models import ModelRevision
 from leaderboard.models.submissions import Submission
-from leaderboard.models.vocabulary import ACTIVE_RUN_STATES, FINAL_RUN_STATES, ErrorKind, RunState, TaskRunState, WorkerClass, one_of
+from leaderboard.models.vocabulary import (
+    ACTIVE_RUN_STATES,
+    FINAL_RUN_STATES,
+    ErrorKind,
+    RunState,
+    TaskRunState,
+    WorkerClass,
+    one_of,
+)
 
 LEASE_BOTH_OR_NEITHER = Q(lease_owner="", lease_expires_at__isnull=True) | (
     ~Q(lease_owner="") & Q(lease_expires_at__isnull=False)
@@ -103,7 +111,7 @@ class Run(models.Model):
         indexes = [
             models.Index(fields=["state"], condition=Q(state__in=ACTIVE_RUN_STATES), name="run_active"),
             models.Index(fields=["requested_by", "-started_at"], name="run_served"),
-            models.Index(fields=["suite", "-finished_at"], condition=Q(state=RunState.SUCCEEDED), name="run_timings"),
+            models.Index(fields=["-finished_at"], condition=Q(state=RunState.SUCCEEDED), name="run_timings"),
         ]
 
     def __str__(self) -> str:

@@ -18,8 +18,7 @@ def run_escalate(run: Run, *, actor: str, reason: str, held_by_class: str) -> bo
 
     What was done stays done; whoever still works on the run loses what it holds.
 
-    Args:
-        held_by_class: the class of the worker whose memory did not suffice; the run may ask for less.
+    `held_by_class` is the class of the worker whose memory did not suffice; the run may ask for less.
     """
     larger = classes_above(held_by_class)
     seen = set(

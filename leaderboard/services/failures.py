@@ -65,7 +65,9 @@ def _run_put_back(run: Run, *, worker: str, message: str) -> None:
 
 
 @transaction.atomic
-def task_failure_report(*, claim: TaskClaim, worker: str, worker_class: str, code: str, kind: str, message: str) -> None:
+def task_failure_report(
+    *, claim: TaskClaim, worker: str, worker_class: str, code: str, kind: str, message: str
+) -> None:
     """A worker could not evaluate a task: put it back for later, move the run to a larger worker, or fail the task.
 
     Raises:

@@ -215,9 +215,7 @@ def claims_return(
     return returned
 
 
-def _task_give_back(
-    task_run: TaskRun, run: Run, *, actor: str, worker_class: str, blameless: bool = False
-) -> None:
+def _task_give_back(task_run: TaskRun, run: Run, *, actor: str, worker_class: str, blameless: bool = False) -> None:
     """Make a task claimable again, unless it was lost too often, so that nothing loops for ever.
 
     Then memory is the likely reason: a larger worker tries, and without one the task fails. Both rows are locked.
@@ -295,13 +293,16 @@ def _ring_for_unheard() -> None:
 
 
 @transaction.atomic
-def run_give_back(*, run_id: UUID, worker: str, reason: str, blameless: bool = False) -> None:
+def run_give_back(*, run_id: UUID, claim: int, worker: str, reason: str, blameless: bool = False) -> None:
     """A worker could not get as far as evaluating a run: let another try, or fail it when that happened too often.
 
-    `blameless`: the worker was told to stop, so this does not count.
+    Nothing happens to a run that was taken from the queue anew since, or that another holds. `claim` is the run's
+    `claims` when the worker took it. `blameless`: the worker was told to stop, so this does not count.
     """
     run = run_lock(run_id)
-    if run.is_active and run.lease_owner in {"", worker}:
+    if not run.is_active or run.claims != claim or run.state == RunState.QUEUED:
+        return
+    if run.lease_owner == worker or (run.lease_owner == "" and not blameless):
         _run_give_back(run, actor=worker, reason=reason, blameless=blameless)
 
 
