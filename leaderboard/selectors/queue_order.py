@@ -30,8 +30,10 @@ PRIORITY_STEP = Priority.RERUN - Priority.VISITOR
 _LINE = """
     WITH waiting AS MATERIALIZED (
         SELECT id, requested_by_id,
-               GREATEST(priority - %(step)s * FLOOR(EXTRACT(EPOCH FROM NOW() - created_at) / %(aging)s), %(first)s)
-                   AS class,
+               GREATEST(
+                   priority - %(step)s * FLOOR(GREATEST(EXTRACT(EPOCH FROM NOW() - created_at), 0) / %(aging)s),
+                   %(first)s
+               ) AS class,
                created_at + expected_seconds * INTERVAL '1 second' AS due
         FROM leaderboard_run
         WHERE state = %(queued)s AND worker_class = ANY(%(classes)s)
