@@ -79,7 +79,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='run',
-            index=models.Index(condition=models.Q(('state', 'succeeded')), fields=['-finished_at'], name='run_timings'),
+            index=models.Index(condition=models.Q(('state__in', ('succeeded', 'failed', 'cancelled'))), fields=['-finished_at'], name='run_ended'),
         ),
         migrations.AddConstraint(
             model_name='run',

@@ -111,7 +111,7 @@ class Run(models.Model):
         indexes = [
             models.Index(fields=["state"], condition=Q(state__in=ACTIVE_RUN_STATES), name="run_active"),
             models.Index(fields=["requested_by", "-started_at"], name="run_served"),
-            models.Index(fields=["-finished_at"], condition=Q(state=RunState.SUCCEEDED), name="run_timings"),
+            models.Index(fields=["-finished_at"], condition=Q(state__in=FINAL_RUN_STATES), name="run_ended"),
         ]
 
     def __str__(self) -> str:

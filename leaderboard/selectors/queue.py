@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
-from leaderboard.models import Run, SubmissionPause, Worker
+from leaderboard.models import Run, SubmissionPause, TaskRun, Worker
 from leaderboard.models.vocabulary import ACTIVE_RUN_STATES, ENDED_TASK_STATES, FINAL_RUN_STATES, RunState
 from leaderboard.selectors.queue_times import ExpectedStart, expected_starts, silence_of_the_lost
 
@@ -150,10 +150,15 @@ def worker_rows() -> list[WorkerRow]:
 
 
 def _counted(runs: QuerySet[Run]) -> QuerySet[Run]:
+    """The runs with counts of their tasks, which are made for the rows that are shown alone."""
+    tasks = TaskRun.objects.filter(run=OuterRef("pk"))
     return runs.select_related("revision__model", "suite").annotate(
-        n_tasks=Count("task_runs"),
-        n_ended=Count("task_runs", filter=Q(task_runs__state__in=ENDED_TASK_STATES)),
+        n_tasks=_count(tasks), n_ended=_count(tasks.filter(state__in=ENDED_TASK_STATES))
     )
+
+
+def _count(tasks: QuerySet[TaskRun]) -> Subquery:
+    return Subquery(tasks.order_by().values("run").annotate(n=Count("*")).values("n"))
 
 
 def _queued_run(run: Any, *, place: int | None = None, expected: ExpectedStart | None = None) -> QueuedRun:
@@ -170,8 +175,8 @@ def _queued_run(run: Any, *, place: int | None = None, expected: ExpectedStart |
         state=run.state,
         state_title=run.get_state_display(),
         is_published=run.is_published,
-        n_tasks=run.n_tasks,
-        n_ended=run.n_ended,
+        n_tasks=run.n_tasks or 0,
+        n_ended=run.n_ended or 0,
         created_at=run.created_at,
         finished_at=run.finished_at,
         worker_class=run.worker_class,

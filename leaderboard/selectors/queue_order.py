@@ -23,7 +23,7 @@ from django.db import connection
 
 from leaderboard.models import Run
 from leaderboard.models.runs import Priority
-from leaderboard.models.vocabulary import RunState, WorkerClass, classes_within
+from leaderboard.models.vocabulary import RunState, TaskRunState, WorkerClass, classes_within
 
 PRIORITY_STEP = Priority.RERUN - Priority.VISITOR
 
@@ -31,7 +31,8 @@ _LINE = """
     WITH waiting AS MATERIALIZED (
         SELECT id, requested_by_id,
                GREATEST(
-                   priority - %(step)s * FLOOR(GREATEST(EXTRACT(EPOCH FROM NOW() - created_at), 0) / %(aging)s),
+                   priority
+                   - %(step)s * FLOOR(GREATEST(EXTRACT(EPOCH FROM NOW() - created_at), 0) / %(aging)s)::integer,
                    %(first)s
                ) AS class,
                created_at + expected_seconds * INTERVAL '1 second' AS due
@@ -52,11 +53,29 @@ _LINE = """
 _ORDER = "class, turn, served NULLS FIRST, due, line.id"
 _WHOLE_LINE = f"{_LINE} SELECT line.id FROM line ORDER BY {_ORDER}"  # noqa: S608 - made of the constants above
 _FIRST_FREE = f"""
-    {_LINE}
-    SELECT run.* FROM leaderboard_run AS run JOIN line ON line.id = run.id
+    {_LINE}, head AS MATERIALIZED (
+        SELECT *, ROW_NUMBER() OVER (ORDER BY {_ORDER}) AS place FROM line ORDER BY {_ORDER} LIMIT %(depth)s
+    )
+    SELECT run.* FROM leaderboard_run AS run JOIN head ON head.id = run.id
     WHERE run.state = %(queued)s
-    ORDER BY {_ORDER} LIMIT 1 FOR UPDATE OF run SKIP LOCKED
+    ORDER BY place LIMIT 1 FOR UPDATE OF run SKIP LOCKED
 """  # noqa: S608 - the same
+_TO_JOIN = """
+    SELECT run.* FROM leaderboard_run AS run
+    WHERE run.state = %(running)s AND run.worker_class = ANY(%(classes)s)
+      AND (run.retry_at IS NULL OR run.retry_at <= NOW())
+      AND EXISTS (
+          SELECT FROM leaderboard_taskrun AS task WHERE task.run_id = run.id AND task.state = %(pending)s
+          AND (task.retry_at IS NULL OR task.retry_at <= NOW()) OFFSET 0
+      )
+      AND %(abandoned)s <> EXISTS (
+          SELECT FROM leaderboard_taskrun AS task WHERE task.run_id = run.id AND task.state = %(claimed)s OFFSET 0
+      )
+    ORDER BY run.priority, run.created_at LIMIT 1 FOR UPDATE SKIP LOCKED
+"""
+# OFFSET 0 keeps Postgres from reading the open tasks of all waiting runs to find those of the few that are running.
+_DEPTHS = (16, None)
+"""How far down the line a free run is looked for: to the end only if workers hold the locks of all before."""
 
 
 def waiting_line() -> list[UUID]:
@@ -68,8 +87,26 @@ def waiting_line() -> list[UUID]:
 
 def first_waiting_locked(worker_class: str) -> Run | None:
     """The first waiting run that a worker of a class can hold and that no other is taking now, locked; or None."""
-    found = list(Run.objects.raw(_FIRST_FREE, _parameters(classes_within(worker_class), with_later=False)))
-    return found[0] if found else None
+    parameters = _parameters(classes_within(worker_class), with_later=False)
+    for depth in _DEPTHS:
+        for run in Run.objects.raw(_FIRST_FREE, {**parameters, "depth": depth}):
+            return run
+    return None
+
+
+def run_to_join_locked(worker_class: str, *, abandoned: bool) -> Run | None:
+    """The most urgent running run with tasks that a worker of a class can take, locked; or None.
+
+    `abandoned`: of the runs on which nobody works, else of the others.
+    """
+    parameters = {
+        "running": RunState.RUNNING.value,
+        "pending": TaskRunState.PENDING.value,
+        "claimed": TaskRunState.CLAIMED.value,
+        "classes": classes_within(worker_class),
+        "abandoned": abandoned,
+    }
+    return next(iter(Run.objects.raw(_TO_JOIN, parameters)), None)
 
 
 def _parameters(classes: Sequence[str], *, with_later: bool) -> dict[str, object]:

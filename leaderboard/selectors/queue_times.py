@@ -64,10 +64,9 @@ def expected_starts() -> dict[UUID, ExpectedStart | None]:
     waiting = [Waiting(facts[run_id][0], facts[run_id][1], ratios.drawn(facts[run_id][2])) for run_id in line]
     classes, free = _workers(ratios)
     starts = play(waiting, classes=classes, free=free)
-    now = timezone.now()
-    return {
-        run_id: None if start is None else _expected(now, start) for run_id, start in zip(line, starts, strict=True)
-    }
+    known = [run_id for run_id, start in zip(line, starts, strict=True) if start is not None]
+    expected = _expected([start for start in starts if start is not None])
+    return dict.fromkeys(line) | dict(zip(known, expected, strict=True))
 
 
 def play(waiting: Sequence[Waiting], *, classes: Sequence[str], free: Seconds) -> list[Seconds | None]:
@@ -153,6 +152,9 @@ def silence_of_the_lost() -> timedelta:
     return timedelta(seconds=2 * max(settings.LEASE_SECONDS, settings.REAPER_SECONDS))
 
 
-def _expected(now: datetime, start: Seconds) -> ExpectedStart:
-    earliest, median, latest = (now + timedelta(seconds=float(value)) for value in np.quantile(start, QUANTILES))
-    return ExpectedStart(earliest, median, latest)
+def _expected(starts: Sequence[Seconds]) -> list[ExpectedStart]:
+    if not starts:
+        return []
+    now = timezone.now()
+    quantiles = np.quantile(np.stack(starts), QUANTILES, axis=1).T
+    return [ExpectedStart(*(now + timedelta(seconds=seconds) for seconds in row)) for row in quantiles.tolist()]

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import DateTimeField, Exists, F, Func, OuterRef, Q
+from django.db.models import DateTimeField, F, Func, Q
 from django.db.models.functions import Now
 
 from leaderboard import queue
@@ -23,7 +23,7 @@ from leaderboard.models.vocabulary import (
     WorkerClass,
     classes_within,
 )
-from leaderboard.selectors.queue_order import first_waiting_locked
+from leaderboard.selectors.queue_order import first_waiting_locked, run_to_join_locked
 from leaderboard.selectors.snapshots import suites_to_build
 from leaderboard.services.escalation import run_escalate
 from leaderboard.services.runs import NO_LEASE, run_fail, run_lock, run_move, task_run_move
@@ -64,9 +64,9 @@ def run_next_claim(*, worker: str, worker_class: str = WorkerClass.CPU) -> Run |
     running one is returned as it is. Later writes of the run name its `claims`.
     """
     run = (
-        _run_to_join(worker_class, abandoned=True)
+        run_to_join_locked(worker_class, abandoned=True)
         or first_waiting_locked(worker_class)
-        or _run_to_join(worker_class, abandoned=False)
+        or run_to_join_locked(worker_class, abandoned=False)
     )
     if run is not None and run.state == RunState.QUEUED:
         run_move(
@@ -81,24 +81,6 @@ def run_next_claim(*, worker: str, worker_class: str = WorkerClass.CPU) -> Run |
         )
         run.refresh_from_db()
     return run
-
-
-def _run_to_join(worker_class: str, *, abandoned: bool) -> Run | None:
-    """The most urgent running run with tasks to take; `abandoned`: of those on which nobody works."""
-    tasks = TaskRun.objects.filter(run=OuterRef("pk"))
-    is_held = Exists(tasks.filter(state=TaskRunState.CLAIMED))
-    return (
-        Run.objects.select_for_update(skip_locked=True, of=("self",))
-        .filter(
-            DUE,
-            Exists(tasks.filter(DUE, state=TaskRunState.PENDING)),
-            ~is_held if abandoned else is_held,
-            state=RunState.RUNNING,
-            worker_class__in=classes_within(worker_class),
-        )
-        .order_by("priority", "created_at")
-        .first()
-    )
 
 
 @transaction.atomic
