@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from celery.signals import worker_ready, worker_shutting_down
+from celery.signals import celeryd_init, worker_ready, worker_shutting_down
 from django.utils import timezone
 
 from leaderboard.queue import BUILD_SNAPSHOT, HEAR_BELL
@@ -10,6 +10,7 @@ from leaderboard.services.administration import worker_report
 from leaderboard.services.leases import leases_reap
 from workers.catalogue import sync_catalogue
 from workers.celery import REAP, app
+from workers.checks import start_of, start_problems
 from workers.identity import worker_identity
 from workers.presence import Presence
 from workers.runner import work_until_idle
@@ -33,6 +34,17 @@ def renew_statistics(suite_id: int) -> None:
 def reap() -> None:
     """Take back leases of workers that vanished, and ring for what waits."""
     leases_reap()
+
+
+@celeryd_init.connect
+def refuse_bad_settings(options: dict[str, Any], **_signal: Any) -> None:
+    """A worker whose settings do not fit together ends at once and says why.
+
+    Raises:
+        SystemExit: they do not.
+    """
+    if problems := start_problems(start_of(options)):
+        raise SystemExit("This worker does not start:\n" + "\n".join(f"- {problem}" for problem in problems))
 
 
 @worker_ready.connect

@@ -14,7 +14,7 @@ WEIGHT_FACTOR = 1.25
 CPU_HEADROOM = 2 * GIB
 GPU_HEADROOM = 3 * GIB
 """The libraries and the activations of the largest single input: larger batches are halved where they do not fit."""
-GPU_USABLE = 0.94
+GPU_USABLE = 0.9
 """Of the memory that a GPU is sold with, what is left beside the driver's."""
 
 START_SECONDS = 60.0

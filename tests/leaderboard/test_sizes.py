@@ -15,10 +15,10 @@ GIB = 1024**3
         # float32 on a CPU of 8 GiB: 1.28 x 4 x 1.25 = 6.4e9 bytes = 5.96 GiB, and 2 GiB of headroom: 7.96
         (1.28, "bfloat16", "cpu"),
         (1.30, "bfloat16", "gpu-16"),
-        # bfloat16: 5.1 x 2 x 1.25 = 12.75e9 = 11.87 GiB, and 3: 14.87 of the 15.04 that a GPU of 16 GiB gives
-        (5.1, "bfloat16", "gpu-16"),
-        (5.3, "bfloat16", "gpu-24"),
-        (8.0, "bfloat16", "gpu-24"),
+        # bfloat16: 4.8 x 2 x 1.25 = 12e9 = 11.18 GiB, and 3: 14.18 of the 14.4 that a GPU of 16 GiB gives
+        (4.8, "bfloat16", "gpu-16"),
+        (5.0, "bfloat16", "gpu-24"),
+        (7.9, "bfloat16", "gpu-24"),
         (8.0, "float32", "gpu-48"),
         (32.0, "bfloat16", "gpu-141"),
         (25.0, "bfloat16", "gpu-80"),
