@@ -9,6 +9,7 @@ import fcntl
 import logging
 import os
 import shutil
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,11 +45,13 @@ class ModelCache:
         Raises:
             DiskFull: they would not fit if everything that is not in use were removed.
         """
-        self._remove_leftovers()
-        for name in self._by_last_use():
-            if self._fits(needed):
-                return
-            self._remove_unless_used(name)
+        with self._open_use(".making-room") as turn:
+            fcntl.flock(turn, fcntl.LOCK_EX)  # two at once would each remove enough for both
+            self._remove_leftovers()
+            for name in self._by_last_use():
+                if self._fits(needed):
+                    return
+                self._remove_unless_used(name)
         if not self._fits(needed):
             raise DiskFull(
                 f"The model cache has no room for {needed:,} bytes more: it may hold {self.max_bytes:,}, and"
@@ -76,14 +79,13 @@ class ModelCache:
             except BlockingIOError:
                 return
             aside = self.folder / f".removed-{name}"
-            with contextlib.suppress(FileNotFoundError):  # another worker was faster
-                (self.folder / name).rename(aside)
-                shutil.rmtree(aside)
+            (self.folder / name).rename(aside)
+            shutil.rmtree(aside)
             logger.info("model cache: removed %s", name)
 
     def _remove_leftovers(self) -> None:
         for path in self.folder.glob(".removed-*"):
-            shutil.rmtree(path, ignore_errors=True)  # another worker may be at it
+            shutil.rmtree(path)
 
     def _use_file(self, name: str) -> Path:
         return self.folder / ".use" / name.lower()
@@ -109,6 +111,7 @@ def _size(folder: Path) -> int:
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:
-            with contextlib.suppress(FileNotFoundError):  # another worker removes or finishes it
-                total += os.lstat(os.path.join(parent, name)).st_size  # noqa: PTH118 - pairs with os.walk
+            with contextlib.suppress(FileNotFoundError):  # a download has just given it its name
+                found = os.lstat(os.path.join(parent, name))  # noqa: PTH118 - pairs with os.walk
+                total += found.st_size if stat.S_ISREG(found.st_mode) else 0
     return total

@@ -34,6 +34,7 @@ logger = logging.getLogger(__name__)
 def work_until_idle(worker: WorkerIdentity) -> None:
     """Close runs that are done and evaluate runs that need a hand, the most urgent first, until there is none.
 
+    Before it stops it takes back what vanished workers held: while all workers are busy, no reaper is heard.
     What a run changed on the boards is computed before the next one is taken, as the bell for it waits behind this.
     """
     while not SHUTDOWN.requested:
@@ -42,7 +43,7 @@ def work_until_idle(worker: WorkerIdentity) -> None:
             build_snapshots()
         elif run := leases.run_next_claim(worker=worker.name, worker_class=worker.worker_class):
             _evaluate(run, worker)
-        else:
+        elif not leases.leases_reap():
             return
 
 
@@ -82,6 +83,7 @@ def _evaluate_tasks(run: Run, worker: WorkerIdentity) -> None:
                 code_version=ready["environment"]["code_version"],
             )
             leases.run_start(run_id=run.pk, worker=worker.name)
+            logger.info("run %s: its model is loaded", run.pk)
             while claims := leases.task_group_claim(
                 run_id=run.pk, worker=worker.name, worker_class=worker.worker_class
             ):
