@@ -200,7 +200,7 @@ class EmbeddingInvalid(EvaluationError):
 
 
 class OutOfMemory(EvaluationError):
-    """One input alone needs more memory than there is."""
+    """The model, or one input alone, needs more memory than there is."""
 
     code = "out_of_memory"
     kind = ErrorKind.LIMIT

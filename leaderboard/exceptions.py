@@ -35,6 +35,12 @@ class DuplicateSubmission(ApplicationError):
     code = "duplicate_submission"
 
 
+class QuotaExceeded(ApplicationError):
+    """The person has submitted as much as they may for now."""
+
+    code = "quota_exceeded"
+
+
 class PreflightFailed(ApplicationError):
     """The hub's repository cannot be evaluated."""
 

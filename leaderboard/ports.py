@@ -31,7 +31,8 @@ class PreflightReport:
     """What the hub says of a repository, without downloading its weights.
 
     Facts that could not be learned are empty strings or None; then `problems` says why. `commit` is 40 hex digits.
-    `parameters` counts weights from safetensors headers; `size_bytes` is what would be downloaded.
+    `parameters` counts weights from safetensors headers; `size_bytes` is what would be downloaded. `gpu_dtype` is the
+    number type in which the weights are held on a GPU.
     """
 
     repo_id: str
@@ -44,6 +45,7 @@ class PreflightReport:
     size_bytes: int | None = None
     licence: str = ""
     gated: bool = False
+    gpu_dtype: str = "float32"
     problems: tuple[PreflightProblem, ...] = ()
 
     @property

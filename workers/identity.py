@@ -20,6 +20,7 @@ class WorkerIdentity:
 
     name: str
     device: str
+    worker_class: str
     versions: MappingProxyType[str, str]
 
 
@@ -30,5 +31,6 @@ def worker_identity() -> WorkerIdentity:
     return WorkerIdentity(
         name=f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}",
         device=settings.WORKER_DEVICE,
+        worker_class=settings.WORKER_CLASS,
         versions=MappingProxyType({"python": platform.python_version(), **versions}),
     )

@@ -15,6 +15,7 @@ from honcho.manager import Manager
 from honcho.printer import Printer
 
 from leaderboard.config import embedded
+from workers.machine import memory_of_this_machine
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 SITE_PORT = int(os.environ.get("MEDBOARD_PORT", "8000"))
@@ -28,6 +29,7 @@ def main() -> None:
     """Prepare, announce, and supervise."""
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads that spin while they wait take the site's processor
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # so that the servers are stopped while still preparing
+    os.environ.setdefault("CPU_CLASS_BYTES", str(memory_of_this_machine()))
     servers = embedded.start()
     try:
         with_local_hub = "HUB_ENDPOINT" not in os.environ
@@ -77,12 +79,13 @@ def _create_admin() -> None:
 
 
 def _processes(*, with_local_hub: bool) -> Manager:
+    from workers.placement import find_gpus, worker_environments  # noqa: PLC0415 - needs Django set up
+
     python = sys.executable
     manager = Manager(Printer(sys.stdout))
     commands = {
         "site": f"{python} -m gunicorn leaderboard.config.wsgi --bind 127.0.0.1:{SITE_PORT} --workers 2 --threads 4"
         " --no-control-socket --log-level warning",
-        "worker": f"{python} -m celery -A workers.celery worker --pool threads --concurrency 1 --loglevel info",
         # One fixed task: a schedule kept in a file could only be found damaged after a power cut.
         "beat": f"{python} -m celery -A workers.celery beat --scheduler celery.beat.Scheduler --loglevel warning",
     }
@@ -90,6 +93,10 @@ def _processes(*, with_local_hub: bool) -> Manager:
         commands["hub"] = f"{python} -m workers.local_hub --root {_hub_root()} --port {HUB_PORT}"
     for name, command in commands.items():
         manager.add_process(name, command, cwd=str(BASE_DIR), env={**os.environ, **QUIET})
+    for number, own in enumerate(worker_environments(find_gpus(), os.environ), start=1):
+        command = f"{python} -m celery -A workers.celery worker -n worker{number}@%h --pool threads --concurrency 1"
+        environment = {**os.environ, **QUIET, **own}
+        manager.add_process(f"worker{number}", f"{command} --loglevel info", cwd=str(BASE_DIR), env=environment)
     return manager
 
 

@@ -1,6 +1,8 @@
 """What a worker does when it hears the bell: takes runs, feeds the evaluating child, carries results to services."""
 
+import contextlib
 import logging
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +11,15 @@ from django.conf import settings
 from evaluation.embedders.encode_config import encode_config_by_sha256
 from evaluation.errors import EvaluationError
 from evaluation.vocabulary import EmbedderFamily
-from leaderboard.exceptions import LeaseLost, TransitionRefused
+from leaderboard.exceptions import LeaseLost
 from leaderboard.models import ModelRevision, Run
 from leaderboard.models.vocabulary import RunState
-from leaderboard.services import leases, results, runs
+from leaderboard.services import failures, leases, results
 from leaderboard.services.administration import worker_takes
 from leaderboard.services.leases import TaskClaim
 from workers.child import ChildError, ChildLost, ChildOrder, EvaluatingChild
+from workers.fetching import fetched
 from workers.heartbeat import Heartbeat
-from workers.hub import HuggingFaceHub
 from workers.identity import WorkerIdentity
 from workers.ingest import aggregates_of_run, outcome_from_message
 from workers.shutdown import SHUTDOWN
@@ -32,15 +34,16 @@ logger = logging.getLogger(__name__)
 def work_until_idle(worker: WorkerIdentity) -> None:
     """Close runs that are done and evaluate runs that need a hand, the most urgent first, until there is none.
 
+    Before it stops it takes back what vanished workers held: while all workers are busy, no reaper is heard.
     What a run changed on the boards is computed before the next one is taken, as the bell for it waits behind this.
     """
     while not SHUTDOWN.requested:
         if run := results.run_scoring_claim(worker=worker.name):
             _close(run, worker)
             build_snapshots()
-        elif run := leases.run_next_claim(worker=worker.name):
+        elif run := leases.run_next_claim(worker=worker.name, worker_class=worker.worker_class):
             _evaluate(run, worker)
-        else:
+        elif not leases.leases_reap():
             return
 
 
@@ -52,8 +55,10 @@ def _evaluate(run: Run, worker: WorkerIdentity) -> None:
         _evaluate_tasks(run, worker)
     except LeaseLost as lost:
         logger.warning("run %s: %s", run.pk, lost)
+        if SHUTDOWN.requested:
+            _give_back(run, worker, reason="the worker was told to stop")
     except (EvaluationError, ChildError) as error:
-        _fail(run, worker, code=error.code, kind=error.kind, message=_without_folders(error.message))
+        _report_failure(run, worker, error)
     except ChildLost as lost:
         # Its unfinished tasks were given back; the run stays in the queue and is taken up again.
         logger.warning("run %s: %s", run.pk, lost)
@@ -63,54 +68,67 @@ def _evaluate(run: Run, worker: WorkerIdentity) -> None:
 
 
 def _evaluate_tasks(run: Run, worker: WorkerIdentity) -> None:
-    with _HeldRun(run, worker) as held:
-        model, adapter = _download(run)
+    with contextlib.ExitStack() as stack:
+        held = stack.enter_context(_HeldRun(run, worker))
+        model, adapter = stack.enter_context(fetched(run, is_wanted=held.is_wanted))
         with EvaluatingChild(_order(run, model, adapter)) as child:
-            held.child = child
+            held.end_when_lost(child)
             SHUTDOWN.call_when_requested(child.kill)
             ready = _wait_until_ready(child, run, worker)
             results.run_model_describe(
                 run_id=run.pk,
+                claim=run.claims,
                 description=ready["model"],
                 environment=ready["environment"],
                 code_version=ready["environment"]["code_version"],
             )
             leases.run_start(run_id=run.pk, worker=worker.name)
-            while claims := leases.task_group_claim(run_id=run.pk, worker=worker.name):
+            logger.info("run %s: its model is loaded", run.pk)
+            while claims := leases.task_group_claim(
+                run_id=run.pk, worker=worker.name, worker_class=worker.worker_class
+            ):
                 _evaluate_group(child, claims, worker, kind=run.suite.kind)
-
-
-def _download(run: Run) -> tuple[Path, Path | None]:
-    """The folders of the run's model and of its adapter, if it has one, at exactly the run's commits."""
-    hub = HuggingFaceHub(endpoint=settings.HUB_ENDPOINT, token=settings.HUB_TOKEN)
-    cache = settings.MODEL_CACHE_DIR
-    revision = run.revision
-    model = hub.download(repo_id=revision.model.repo_id, commit=revision.commit, cache_folder=cache)
-    if not revision.adapter_repo_id:
-        return model, None
-    adapter = hub.download_adapter(repo_id=revision.adapter_repo_id, commit=revision.adapter_commit, cache_folder=cache)
-    return model, adapter
 
 
 def _wait_until_ready(child: EvaluatingChild, run: Run, worker: WorkerIdentity) -> dict[str, Any]:
     try:
         return child.wait_until_ready()
     except ChildLost as lost:
-        leases.run_give_back(run_id=run.pk, worker=worker.name, reason=str(lost), blameless=SHUTDOWN.requested)
+        _give_back(run, worker, reason=str(lost))
         raise
 
 
-class _HeldRun(Heartbeat):
-    """A heartbeat that ends the child, once there is one, when the run is lost."""
+def _give_back(run: Run, worker: WorkerIdentity, *, reason: str) -> None:
+    leases.run_give_back(
+        run_id=run.pk, claim=run.claims, worker=worker.name, reason=reason, blameless=SHUTDOWN.requested
+    )
 
-    child: EvaluatingChild | None = None
+
+class _HeldRun(Heartbeat):
+    """A heartbeat that ends the child, also one that is started later, when the run is lost."""
 
     def __init__(self, run: Run, worker: WorkerIdentity) -> None:
-        super().__init__(run_id=run.pk, worker=worker.name, on_lost=self._end_child)
+        super().__init__(run_id=run.pk, claim=run.claims, worker=worker.name, on_lost=self._lose)
+        self._lock = threading.Lock()
+        self._child: EvaluatingChild | None = None
+        self._is_lost = False
 
-    def _end_child(self) -> None:
-        if self.child is not None:
-            self.child.kill()
+    def is_wanted(self) -> bool:
+        """Whether work on the run should go on."""
+        return not (self._is_lost or SHUTDOWN.requested)
+
+    def end_when_lost(self, child: EvaluatingChild) -> None:
+        """Set the child that is ended when the run is lost; at once if it is lost already."""
+        with self._lock:
+            self._child = child
+            if self._is_lost:
+                child.kill()
+
+    def _lose(self) -> None:
+        with self._lock:
+            self._is_lost = True
+            if self._child is not None:
+                self._child.kill()
 
 
 def _order(run: Run, model: Path, adapter: Path | None) -> ChildOrder:
@@ -141,7 +159,12 @@ def _evaluate_group(child: EvaluatingChild, claims: list[TaskClaim], worker: Wor
         for message in child.evaluate(list(open_claims)):
             _handle(message, open_claims, worker, kind=kind)
     finally:
-        leases.claims_return(claims=list(open_claims.values()), worker=worker.name, blameless=SHUTDOWN.requested)
+        leases.claims_return(
+            claims=list(open_claims.values()),
+            worker=worker.name,
+            blameless=SHUTDOWN.requested,
+            worker_class=worker.worker_class,
+        )
 
 
 def _handle(message: dict[str, Any], open_claims: dict[str, TaskClaim], worker: WorkerIdentity, *, kind: str) -> None:
@@ -158,9 +181,10 @@ def _handle(message: dict[str, Any], open_claims: dict[str, TaskClaim], worker: 
             logger.info("task %s: stored", name)
         case "task_failed":
             name = str(message.get("task"))
-            results.task_run_fail(
+            failures.task_failure_report(
                 claim=_claim_for(name, open_claims),
                 worker=worker.name,
+                worker_class=worker.worker_class,
                 code=str(message["code"])[:64],
                 kind=str(message["kind"]),
                 message=_without_folders(str(message["message"])),
@@ -187,15 +211,26 @@ def _close(run: Run, worker: WorkerIdentity) -> None:
     if run.state != RunState.SCORING:
         return
     try:
-        results.run_succeed(run_id=run.pk, worker=worker.name, aggregates=aggregates_of_run(run))
+        with _HeldRun(run, worker):
+            results.run_succeed(run_id=run.pk, worker=worker.name, aggregates=aggregates_of_run(run))
         logger.info("run %s: succeeded", run.pk)
     except LeaseLost as lost:
         logger.warning("run %s: %s", run.pk, lost)
+    except EvaluationError as error:
+        _report_failure(run, worker, error)
 
 
-def _fail(run: Run, worker: WorkerIdentity, *, code: str, kind: str, message: str) -> None:
-    logger.warning("run %s: failed, %s: %s", run.pk, code, message)
+def _report_failure(run: Run, worker: WorkerIdentity, error: EvaluationError | ChildError) -> None:
+    logger.warning("run %s: failed, %s: %s", run.pk, error.code, error.message)
     try:
-        runs.run_fail(run_id=run.pk, actor=worker.name, code=code, kind=kind, message=message)
-    except TransitionRefused as refused:
-        logger.warning("run %s: %s", run.pk, refused)
+        failures.run_failure_report(
+            run_id=run.pk,
+            claim=run.claims,
+            worker=worker.name,
+            worker_class=worker.worker_class,
+            code=error.code,
+            kind=error.kind,
+            message=_without_folders(error.message),
+        )
+    except LeaseLost as lost:
+        logger.warning("run %s: %s", run.pk, lost)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from celery.signals import worker_ready, worker_shutting_down
+from celery.signals import celeryd_init, worker_ready, worker_shutting_down
 from django.utils import timezone
 
 from leaderboard.queue import BUILD_SNAPSHOT, HEAR_BELL
@@ -10,6 +10,7 @@ from leaderboard.services.administration import worker_report
 from leaderboard.services.leases import leases_reap
 from workers.catalogue import sync_catalogue
 from workers.celery import REAP, app
+from workers.checks import start_of, start_problems
 from workers.identity import worker_identity
 from workers.presence import Presence
 from workers.runner import work_until_idle
@@ -35,12 +36,29 @@ def reap() -> None:
     leases_reap()
 
 
+@celeryd_init.connect
+def refuse_bad_settings(options: dict[str, Any], **_signal: Any) -> None:
+    """A worker whose settings do not fit together ends at once and says why.
+
+    Raises:
+        SystemExit: they do not.
+    """
+    if problems := start_problems(start_of(options)):
+        raise SystemExit("This worker does not start:\n" + "\n".join(f"- {problem}" for problem in problems))
+
+
 @worker_ready.connect
 def report_and_look_for_work(**_signal: Any) -> None:
     """A worker that starts says who it is, brings the catalogue up to date and rings for what was left waiting."""
     identity = worker_identity()
     sync_catalogue()
-    worker_report(name=identity.name, device=identity.device, versions=identity.versions, started_at=timezone.now())
+    worker_report(
+        name=identity.name,
+        device=identity.device,
+        worker_class=identity.worker_class,
+        versions=identity.versions,
+        started_at=timezone.now(),
+    )
     Presence(identity.name).start()
     leases_reap()
 

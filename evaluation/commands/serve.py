@@ -31,9 +31,10 @@ from evaluation.commands.options import (
 )
 from evaluation.commands.suites_to_run import Outcome, SuiteToRun, VectorSource
 from evaluation.embedders.threads import fix_threads
+from evaluation.embedding.memory import unexpected_failure
 from evaluation.embedding.text_limit import TextLimit
 from evaluation.environment import describe_environment
-from evaluation.errors import EvaluationError, RequestInvalid, TaskUnknown, UnexpectedFailure
+from evaluation.errors import EvaluationError, RequestInvalid, TaskUnknown
 from evaluation.evaluators.session import AnySpec, Stage
 from evaluation.messages import PROTOCOL_VERSION
 from evaluation.results import any_result_to_json, description_to_json, failure_to_json
@@ -73,8 +74,8 @@ def serve(
         answers.send("failed", code=error.code, kind=error.kind, message=error.message)
         raise typer.Exit(code=1) from error
     except Exception as error:
-        unexpected = UnexpectedFailure(f"{type(error).__name__}: {error}")
-        answers.send("failed", code=unexpected.code, kind=unexpected.kind, message=unexpected.message)
+        failure = unexpected_failure(error)
+        answers.send("failed", code=failure.code, kind=failure.kind, message=failure.message)
         raise
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from evaluation.decoding import DecodedInput
-from evaluation.errors import OutOfMemory
+from evaluation.errors import EvaluationError, OutOfMemory, UnexpectedFailure
 from evaluation.types import FloatMatrix
 
 Embed = Callable[[Sequence[DecodedInput]], FloatMatrix]
@@ -20,6 +20,14 @@ def is_out_of_memory(error: BaseException) -> bool:
     if isinstance(error, MemoryError):
         return True
     return isinstance(error, RuntimeError) and any(sign in str(error).lower() for sign in _SIGNS)
+
+
+def unexpected_failure(error: Exception) -> EvaluationError:
+    """What to report of an error that nobody raised on purpose: a lack of memory, or a defect."""
+    words = f"{type(error).__name__}: {error}"
+    if is_out_of_memory(error):
+        return OutOfMemory(f"The memory did not suffice ({words[:200]}). Use a device with more memory.")
+    return UnexpectedFailure(words)
 
 
 def embed_in_parts(

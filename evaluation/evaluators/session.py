@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Protocol, TypeVar
 
+from evaluation.embedding.memory import unexpected_failure
 from evaluation.embedding.store import EmbeddingStore
-from evaluation.errors import EvaluationError, UnexpectedFailure
+from evaluation.errors import EvaluationError
 from evaluation.evaluators.costs import EmbeddingCost
 from evaluation.inputs import EmbeddingInput
 from evaluation.manifest import spec_sha256
@@ -102,7 +103,7 @@ def evaluate_tasks(
             yield _failure(spec, error)
         except Exception as error:  # a defect or a lack of memory in one task must not end the others
             logger.exception("task %s failed unexpectedly", spec.name)
-            yield _failure(spec, UnexpectedFailure(f"{type(error).__name__}: {error}"))
+            yield _failure(spec, unexpected_failure(error))
 
 
 def _evaluate(

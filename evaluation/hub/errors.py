@@ -17,6 +17,13 @@ class DownloadFailed(EvaluationError):
     kind = ErrorKind.INFRASTRUCTURE
 
 
+class DiskFull(EvaluationError):
+    """The disk, or the share of it that models may take, has no room for a download."""
+
+    code = "disk_full"
+    kind = ErrorKind.INFRASTRUCTURE
+
+
 class RepositoryMissing(EvaluationError):
     """There is no such repository, or it is private: a hub does not tell which."""
 

@@ -5,4 +5,10 @@ from django.contrib.auth.admin import UserAdmin
 
 from leaderboard.models import User
 
-admin.site.register(User, UserAdmin)
+
+@admin.register(User)
+class PersonAdmin(UserAdmin):
+    fieldsets = (
+        *(UserAdmin.fieldsets or ()),
+        ("Limits of submissions", {"fields": ("submissions_per_day", "submissions_at_once")}),
+    )

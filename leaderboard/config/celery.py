@@ -4,6 +4,12 @@ from celery import Celery
 from django.conf import settings
 
 QUEUE = "evaluation"
+"""What any worker can do: taking expired leases back, and statistics."""
+
+
+def class_queue(worker_class: str) -> str:
+    """The queue of bells for runs that need a worker of this class or a larger one."""
+    return f"{QUEUE}-{worker_class}"
 
 
 def celery_client() -> Celery:

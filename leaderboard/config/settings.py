@@ -32,6 +32,9 @@ MODEL_CACHE_DIR = Path(env.str("MODEL_CACHE_DIR", default=str(DATA_DIR / "models
 EMBEDDING_STORE_DIR = Path(env.str("EMBEDDING_STORE_DIR", default=str(DATA_DIR / "embeddings")))
 EMBEDDING_STORE_BYTES = env.int("EMBEDDING_STORE_BYTES", default=10 * 1024**3)
 WORKER_DEVICE = env.str("WORKER_DEVICE", default="cpu")
+WORKER_CLASS = env.str("WORKER_CLASS", default="cpu")
+CPU_CLASS_BYTES = env.int("CPU_CLASS_BYTES", default=8 * 1024**3)
+MODEL_CACHE_BYTES = env.int("MODEL_CACHE_BYTES", default=200 * 1024**3)
 
 # --- what the site quotes ---------------------------------------------------------------------------------------------
 
@@ -49,8 +52,17 @@ KNOWN_SYSTEMS = Path(env.str("KNOWN_SYSTEMS", default=str(BASE_DIR / "evaluation
 LEASE_SECONDS = env.int("LEASE_SECONDS", default=60)
 HEARTBEAT_SECONDS = env.float("HEARTBEAT_SECONDS", default=LEASE_SECONDS / 4)
 REAPER_SECONDS = env.float("REAPER_SECONDS", default=60.0)
+CANCEL_POLL_SECONDS = env.float("CANCEL_POLL_SECONDS", default=min(2.0, HEARTBEAT_SECONDS))
 MAX_LOST_LEASES = 3
+MAX_RETRIES = 3
+RETRY_SECONDS = env.float("RETRY_SECONDS", default=30.0)
 TASK_TIMEOUT_SECONDS = env.int("TASK_TIMEOUT_SECONDS", default=6 * 3600)
+DOWNLOAD_TIMEOUT_SECONDS = env.int("DOWNLOAD_TIMEOUT_SECONDS", default=4 * 3600)
+# Longer than any bell may take to answer: a second delivery would only wake another worker for nothing.
+VISIBILITY_TIMEOUT_SECONDS = env.int("VISIBILITY_TIMEOUT_SECONDS", default=2 * TASK_TIMEOUT_SECONDS)
+QUEUE_AGING_SECONDS = env.int("QUEUE_AGING_SECONDS", default=24 * 3600)
+SUBMISSIONS_PER_DAY = env.int("SUBMISSIONS_PER_DAY", default=20)
+SUBMISSIONS_AT_ONCE = env.int("SUBMISSIONS_AT_ONCE", default=10)
 
 # --- Django -----------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,15 @@ from django.db.models import Q
 from leaderboard.models.catalogue import Suite, Task
 from leaderboard.models.embedding_models import ModelRevision
 from leaderboard.models.submissions import Submission
-from leaderboard.models.vocabulary import ACTIVE_RUN_STATES, FINAL_RUN_STATES, ErrorKind, RunState, TaskRunState, one_of
+from leaderboard.models.vocabulary import (
+    ACTIVE_RUN_STATES,
+    FINAL_RUN_STATES,
+    ErrorKind,
+    RunState,
+    TaskRunState,
+    WorkerClass,
+    one_of,
+)
 
 LEASE_BOTH_OR_NEITHER = Q(lease_owner="", lease_expires_at__isnull=True) | (
     ~Q(lease_owner="") & Q(lease_expires_at__isnull=False)
@@ -31,7 +39,9 @@ class Run(models.Model):
     """One attempt to evaluate one revision on one suite.
 
     The lease on a run covers its single-owner stages (preparing, scoring); while it is `running`, each task run has a
-    lease of its own and any number of workers may help.
+    lease of its own and any number of workers may help. `claims` counts how often it was taken from the queue, and
+    fences what a worker writes of the run as a whole. `retries` counts failures of machines, `lost_leases` workers that
+    vanished; until `retry_at` nobody takes it.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -52,6 +62,13 @@ class Run(models.Model):
     lease_owner = models.CharField(max_length=200, blank=True, default="")
     lease_expires_at = models.DateTimeField(null=True)
     lost_leases = models.PositiveSmallIntegerField(default=0)
+    claims = models.PositiveIntegerField(default=0)
+    retries = models.PositiveSmallIntegerField(default=0)
+    retry_at = models.DateTimeField(null=True)
+    worker_class = models.CharField(
+        max_length=16, choices=WorkerClass, default=WorkerClass.CPU, help_text="The smallest worker that can hold it."
+    )
+    expected_seconds = models.FloatField(default=0, help_text="A rough estimate, made when it was queued.")
     error_code = models.CharField(max_length=64, blank=True)
     error_kind = models.CharField(max_length=16, choices=ErrorKind, blank=True)
     error_message = models.TextField(blank=True)
@@ -88,9 +105,13 @@ class Run(models.Model):
                 name="run_final_is_finished",
             ),
             models.CheckConstraint(condition=LEASE_BOTH_OR_NEITHER, name="run_lease_both_or_neither"),
+            one_of("worker_class", WorkerClass, name="run_worker_class_known"),
+            models.CheckConstraint(condition=Q(expected_seconds__gte=0), name="run_expected_seconds_positive"),
         ]
         indexes = [
-            models.Index(fields=["priority", "created_at"], condition=Q(state__in=ACTIVE_RUN_STATES), name="run_queue"),
+            models.Index(fields=["state"], condition=Q(state__in=ACTIVE_RUN_STATES), name="run_active"),
+            models.Index(fields=["requested_by", "-started_at"], name="run_served"),
+            models.Index(fields=["-finished_at"], condition=Q(state__in=FINAL_RUN_STATES), name="run_ended"),
         ]
 
     def __str__(self) -> str:
@@ -103,7 +124,9 @@ class Run(models.Model):
 
 
 class TaskRun(models.Model):
-    """One task in a run. `claims` counts the workers that took it and fences their writes.
+    """One task in a run. `claims` counts the workers that took it and fences their writes; it never goes back.
+
+    `lost_leases` counts workers that vanished in it, `retries` failures of machines; until `retry_at` nobody takes it.
 
     `n_queries` counts queries, anchors or questions. What only a ranking has (`hit_at_1_*`, `self_excluded`) is null
     for the other kinds of tasks, as is the chance level of a kind that has none.
@@ -115,6 +138,9 @@ class TaskRun(models.Model):
     lease_owner = models.CharField(max_length=200, blank=True, default="")
     lease_expires_at = models.DateTimeField(null=True)
     claims = models.PositiveSmallIntegerField(default=0)
+    lost_leases = models.PositiveSmallIntegerField(default=0)
+    retries = models.PositiveSmallIntegerField(default=0)
+    retry_at = models.DateTimeField(null=True)
     carried_from = models.ForeignKey("self", on_delete=models.PROTECT, related_name="+", null=True)
     inputs_done = models.PositiveIntegerField(default=0)
     inputs_total = models.PositiveIntegerField(default=0)
@@ -199,6 +225,7 @@ class Worker(models.Model):
 
     name = models.CharField(max_length=200, unique=True)
     device = models.CharField(max_length=64)
+    worker_class = models.CharField(max_length=16, choices=WorkerClass, default=WorkerClass.CPU)
     versions = models.JSONField(default=dict)
     started_at = models.DateTimeField()
     last_seen_at = models.DateTimeField()
@@ -206,6 +233,7 @@ class Worker(models.Model):
 
     class Meta:
         ordering = ["name"]
+        constraints = [one_of("worker_class", WorkerClass, name="worker_class_known")]
 
     def __str__(self) -> str:
         return self.name

@@ -218,6 +218,36 @@ class AggregateScope(models.TextChoices):
     RELEASE_GROUP = "release_group", "Group of the release"
 
 
+class WorkerClass(models.TextChoices):
+    """What a worker can hold, the smallest first: a CPU, or a GPU with at least so many GiB of memory.
+
+    A worker takes runs of its own class and of every class before it. A GPU comes after the CPU although it may have
+    less memory: models are held in half precision there.
+    """
+
+    CPU = "cpu", "CPU"
+    GPU_16 = "gpu-16", "GPU, 16 GiB"
+    GPU_24 = "gpu-24", "GPU, 24 GiB"
+    GPU_48 = "gpu-48", "GPU, 48 GiB"
+    GPU_80 = "gpu-80", "GPU, 80 GiB"
+    GPU_141 = "gpu-141", "GPU, 141 GiB"
+
+    @property
+    def gpu_gib(self) -> int:
+        """GiB of GPU memory that the class promises; 0 for the CPU, whose memory is a setting."""
+        return 0 if self is WorkerClass.CPU else int(self.value.removeprefix("gpu-"))
+
+
+def classes_within(worker_class: str) -> list[str]:
+    """The classes of runs that a worker of this class can hold."""
+    return WorkerClass.values[: WorkerClass.values.index(worker_class) + 1]
+
+
+def classes_above(worker_class: str) -> list[str]:
+    """The classes that hold more than this one, the smallest first."""
+    return WorkerClass.values[WorkerClass.values.index(worker_class) + 1 :]
+
+
 ACTIVE_RUN_STATES = (RunState.QUEUED, RunState.PREPARING, RunState.RUNNING, RunState.SCORING)
 FINAL_RUN_STATES = (RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED)
 OPEN_TASK_STATES = (TaskRunState.PENDING, TaskRunState.CLAIMED)

@@ -5,20 +5,26 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
-from leaderboard.models import Run, SubmissionPause, Worker
+from leaderboard.models import Run, SubmissionPause, TaskRun, Worker
 from leaderboard.models.vocabulary import ACTIVE_RUN_STATES, ENDED_TASK_STATES, FINAL_RUN_STATES, RunState
+from leaderboard.selectors.queue_times import ExpectedStart, expected_starts, silence_of_the_lost
 
 RECENT_RUNS = 10
+WAITING_SHOWN = 50
+"""Waiting runs on one page."""
 WORKERS_REMEMBERED = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
 class QueuedRun:
-    """A run in the queue page's lists. `place` is the place among waiting runs, from 1; None when it does not wait."""
+    """A run in the queue page's lists.
+
+    `place` is the place among waiting runs, from 1, and `expected` when it is expected to start; both are None when it
+    does not wait, and `expected` also while no worker is up that can hold it.
+    """
 
     run_id: UUID
     repo_id: str
@@ -35,7 +41,10 @@ class QueuedRun:
     n_ended: int
     created_at: datetime
     finished_at: datetime | None
+    worker_class: str
+    retry_at: datetime | None
     place: int | None
+    expected: ExpectedStart | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +53,7 @@ class WorkerRow:
 
     name: str
     device: str
+    worker_class: str
     versions: dict[str, Any]
     started_at: datetime
     last_seen_at: datetime
@@ -63,11 +73,14 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """Everything that the queue page shows."""
+    """Everything that the queue page shows: of the waiting runs, those of one page out of `n_pages`."""
 
     pause: Pause | None
     active: tuple[QueuedRun, ...]
     waiting: tuple[QueuedRun, ...]
+    n_waiting: int
+    page: int
+    n_pages: int
     recent: tuple[QueuedRun, ...]
     workers: tuple[WorkerRow, ...]
 
@@ -77,16 +90,30 @@ class Queue:
         return sum(worker.is_up for worker in self.workers)
 
 
-def queue_state() -> Queue:
-    """The queue in the order in which workers take it, the workers, and the runs that ended last."""
-    unfinished = list(_counted(Run.objects.filter(state__in=ACTIVE_RUN_STATES)).order_by("priority", "created_at"))
-    waiting = [run for run in unfinished if run.state == RunState.QUEUED]
-    active = [run for run in unfinished if run.state != RunState.QUEUED]
+def queue_state(page: int = 1) -> Queue:
+    """The queue in the order in which workers take it, the workers, and the runs that ended last.
+
+    A page beyond the last one is the last.
+    """
+    starts = expected_starts()
+    n_pages = max(1, -(-len(starts) // WAITING_SHOWN))
+    page = min(max(1, page), n_pages)
+    first = (page - 1) * WAITING_SHOWN
+    shown = list(starts)[first : first + WAITING_SHOWN]
+    runs = {run.pk: run for run in _counted(Run.objects.filter(pk__in=shown, state=RunState.QUEUED))}
+    active = _counted(Run.objects.filter(state__in=ACTIVE_RUN_STATES).exclude(state=RunState.QUEUED))
     recent = _counted(Run.objects.filter(state__in=FINAL_RUN_STATES)).order_by("-finished_at")[:RECENT_RUNS]
     return Queue(
         pause=open_pause(),
-        active=tuple(_queued_run(run) for run in active),
-        waiting=tuple(_queued_run(run, place=place) for place, run in enumerate(waiting, start=1)),
+        active=tuple(_queued_run(run) for run in active.order_by("priority", "created_at")),
+        waiting=tuple(
+            _queued_run(runs[run_id], place=place, expected=starts[run_id])
+            for place, run_id in enumerate(shown, start=first + 1)
+            if run_id in runs
+        ),
+        n_waiting=len(starts),
+        page=page,
+        n_pages=n_pages,
         recent=tuple(_queued_run(run) for run in recent),
         workers=tuple(worker_rows()),
     )
@@ -101,7 +128,7 @@ def open_pause() -> Pause | None:
 def worker_rows() -> list[WorkerRow]:
     """The workers of the last day, those that answer first. One that has been silent for two beats is not up."""
     now = timezone.now()
-    silent_since = now - timedelta(seconds=2 * max(settings.LEASE_SECONDS, settings.REAPER_SECONDS))
+    silent_since = now - silence_of_the_lost()
     workers = Worker.objects.select_related("current_run__revision__model").filter(
         last_seen_at__gte=now - WORKERS_REMEMBERED
     )
@@ -109,6 +136,7 @@ def worker_rows() -> list[WorkerRow]:
         WorkerRow(
             name=worker.name,
             device=worker.device,
+            worker_class=worker.worker_class,
             versions=worker.versions,
             started_at=worker.started_at,
             last_seen_at=worker.last_seen_at,
@@ -122,13 +150,18 @@ def worker_rows() -> list[WorkerRow]:
 
 
 def _counted(runs: QuerySet[Run]) -> QuerySet[Run]:
+    """The runs with counts of their tasks, which are made for the rows that are shown alone."""
+    tasks = TaskRun.objects.filter(run=OuterRef("pk"))
     return runs.select_related("revision__model", "suite").annotate(
-        n_tasks=Count("task_runs"),
-        n_ended=Count("task_runs", filter=Q(task_runs__state__in=ENDED_TASK_STATES)),
+        n_tasks=_count(tasks), n_ended=_count(tasks.filter(state__in=ENDED_TASK_STATES))
     )
 
 
-def _queued_run(run: Any, *, place: int | None = None) -> QueuedRun:
+def _count(tasks: QuerySet[TaskRun]) -> Subquery:
+    return Subquery(tasks.order_by().values("run").annotate(n=Count("*")).values("n"))
+
+
+def _queued_run(run: Any, *, place: int | None = None, expected: ExpectedStart | None = None) -> QueuedRun:
     """A row of an annotated run."""
     return QueuedRun(
         run_id=run.pk,
@@ -142,9 +175,12 @@ def _queued_run(run: Any, *, place: int | None = None) -> QueuedRun:
         state=run.state,
         state_title=run.get_state_display(),
         is_published=run.is_published,
-        n_tasks=run.n_tasks,
-        n_ended=run.n_ended,
+        n_tasks=run.n_tasks or 0,
+        n_ended=run.n_ended or 0,
         created_at=run.created_at,
         finished_at=run.finished_at,
+        worker_class=run.worker_class,
+        retry_at=run.retry_at,
         place=place,
+        expected=expected,
     )

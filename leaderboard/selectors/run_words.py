@@ -22,8 +22,8 @@ NEXT_STEPS: dict[str, str] = {
         " there is nothing for the submitter to do."
     ),
     ErrorKind.INFRASTRUCTURE: (
-        "A machine of the board failed, not the model. Submit the same revision again, or ask an administrator to rerun"
-        " this attempt."
+        "A machine of the board failed, not the model, and trying again did not help. It does not count towards the"
+        " limits of submissions: submit the same revision again, or ask an administrator to rerun this attempt."
     ),
     ErrorKind.LIMIT: (
         "The model needs more memory or time than the workers give. Submit a smaller variant, or ask an administrator"

@@ -11,6 +11,7 @@ from django.db.models import F, FilteredRelation, Q
 from leaderboard.models import Run, RunEvent, Task, TaskRun
 from leaderboard.models.vocabulary import ACTIVE_RUN_STATES, ENDED_TASK_STATES, RunState, TaskKind, TaskRunState
 from leaderboard.selectors.published import MAIN_METRIC
+from leaderboard.selectors.queue_times import ExpectedStart, expected_starts
 from leaderboard.selectors.run_words import STATE_SENTENCES, next_step
 
 
@@ -118,6 +119,7 @@ class RunProgress:
     current: tuple[TaskRow, ...]
     mean_hit_at_1: float | None
     place_in_queue: int | None
+    expected_start: ExpectedStart | None
 
     @property
     def number_in_hand(self) -> int:
@@ -160,17 +162,20 @@ def run_detail(run_id: UUID, *, with_events: bool = True) -> RunDetail | None:
     return RunDetail(
         facts=_facts(run),
         tasks=tasks,
-        progress=_progress(tasks, place_in_queue=place_in_queue(run)),
+        progress=_progress(tasks, *_standing(run)),
         events=tuple(_event_rows(run_id)) if with_events else (),
     )
 
 
 def place_in_queue(run: Run) -> int | None:
     """Which one in the line of waiting runs this is, from 1; None when it does not wait."""
-    if run.state != RunState.QUEUED:
-        return None
-    waits_longer = Q(priority__lt=run.priority) | Q(priority=run.priority, created_at__lt=run.created_at)
-    return Run.objects.filter(waits_longer, state=RunState.QUEUED).count() + 1
+    return _standing(run)[0]
+
+
+def _standing(run: Run) -> tuple[int | None, ExpectedStart | None]:
+    """A waiting run's place in the line, from 1, and when it is expected to start."""
+    starts = expected_starts() if run.state == RunState.QUEUED else {}
+    return (list(starts).index(run.pk) + 1, starts[run.pk]) if run.pk in starts else (None, None)
 
 
 def _facts(run: Run) -> RunFacts:
@@ -257,7 +262,9 @@ def _group_titles(task: Task) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _progress(tasks: Sequence[TaskRow], *, place_in_queue: int | None) -> RunProgress:
+def _progress(
+    tasks: Sequence[TaskRow], place_in_queue: int | None, expected_start: ExpectedStart | None
+) -> RunProgress:
     values = [task.value for task in tasks if task.metric == MAIN_METRIC and task.value is not None]
     return RunProgress(
         n_tasks=len(tasks),
@@ -267,6 +274,7 @@ def _progress(tasks: Sequence[TaskRow], *, place_in_queue: int | None) -> RunPro
         current=tuple(task for task in tasks if task.state == TaskRunState.CLAIMED),
         mean_hit_at_1=sum(values) / len(values) if values else None,
         place_in_queue=place_in_queue,
+        expected_start=expected_start,
     )
 
 

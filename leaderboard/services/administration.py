@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from leaderboard.exceptions import TransitionRefused
 from leaderboard.models import EmbeddingModel, SubmissionPause, User, Worker
+from leaderboard.models.vocabulary import WorkerClass
 
 
 def submissions_pause(*, actor: User, reason: str) -> SubmissionPause:
@@ -41,12 +42,20 @@ def owner_opt_out_set(*, model_id: int, opted_out: bool) -> None:
     EmbeddingModel.objects.filter(pk=model_id).update(owner_opted_out=opted_out)
 
 
-def worker_report(*, name: str, device: str, versions: Mapping[str, Any], started_at: Any) -> None:
+def worker_report(
+    *,
+    name: str,
+    device: str,
+    versions: Mapping[str, Any],
+    started_at: Any,
+    worker_class: str = WorkerClass.CPU,
+) -> None:
     """A worker has started."""
     Worker.objects.update_or_create(
         name=name,
         defaults={
             "device": device,
+            "worker_class": worker_class,
             "versions": dict(versions),
             "started_at": started_at,
             "last_seen_at": timezone.now(),

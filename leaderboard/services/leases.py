@@ -9,17 +9,35 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import DateTimeField, F, Func, Q
 from django.db.models.functions import Now
 
 from leaderboard import queue
 from leaderboard.exceptions import LeaseLost
 from leaderboard.models import Run, RunEvent, TaskRun
-from leaderboard.models.vocabulary import ACTIVE_RUN_STATES, ErrorKind, RunState, TaskRunState
+from leaderboard.models.vocabulary import (
+    ACTIVE_RUN_STATES,
+    ErrorKind,
+    RunState,
+    TaskRunState,
+    WorkerClass,
+    classes_within,
+)
+from leaderboard.selectors.queue_order import first_waiting_locked, run_to_join_locked
 from leaderboard.selectors.snapshots import suites_to_build
+from leaderboard.services.escalation import run_escalate
 from leaderboard.services.runs import NO_LEASE, run_fail, run_lock, run_move, task_run_move
 
 REAPER = "reaper"
+DUE = Q(retry_at__isnull=True) | Q(retry_at__lte=Now())
+"""Of runs and task runs: not put back for later."""
+
+
+class ClockTimestamp(Func):
+    """The database's clock at this moment; `Now` stands still within a transaction."""
+
+    function = "clock_timestamp"
+    output_field = DateTimeField()
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +47,7 @@ class TaskClaim:
     task_run_id: int
     task_name: str
     claim: int
+    run_id: UUID
 
 
 def lease_end() -> object:
@@ -37,34 +56,31 @@ def lease_end() -> object:
 
 
 @transaction.atomic
-def run_next_claim(*, worker: str) -> Run | None:
-    """Take the most urgent run that needs a hand.
+def run_next_claim(*, worker: str, worker_class: str = WorkerClass.CPU) -> Run | None:
+    """Take the next run that needs a hand and that a worker of this class can hold; None when there is none.
 
-    A queued run becomes `preparing` under this worker's lease; a running one with pending tasks is returned as it is.
-    None when there is nothing to do.
+    What was begun and is left without a worker goes first, then what waits, in the order of `selectors.queue_order`;
+    where nothing waits, runs of other workers are helped. A queued run becomes `preparing` under this worker's lease; a
+    running one is returned as it is. Later writes of the run name its `claims`.
     """
     run = (
-        Run.objects.select_for_update(skip_locked=True, of=("self",))
-        .filter(Q(state=RunState.QUEUED) | Q(state=RunState.RUNNING, pk__in=_runs_with_pending_tasks()))
-        .order_by("priority", "created_at")
-        .first()
+        run_to_join_locked(worker_class, abandoned=True)
+        or first_waiting_locked(worker_class)
+        or run_to_join_locked(worker_class, abandoned=False)
     )
     if run is not None and run.state == RunState.QUEUED:
-        started = {} if run.started_at else {"started_at": Now()}
         run_move(
             run,
             RunState.PREPARING,
             actor=worker,
             lease_owner=worker,
             lease_expires_at=lease_end(),
-            **started,
+            claims=run.claims + 1,
+            retry_at=None,
+            started_at=run.started_at or ClockTimestamp(),
         )
         run.refresh_from_db()
     return run
-
-
-def _runs_with_pending_tasks() -> object:
-    return TaskRun.objects.filter(state=TaskRunState.PENDING, run__state=RunState.RUNNING).values("run")
 
 
 @transaction.atomic
@@ -80,15 +96,22 @@ def run_start(*, run_id: UUID, worker: str) -> Run:
     if run.state != RunState.PREPARING or run.lease_owner != worker:
         raise LeaseLost(f"Run {run_id} is {run.state} and not prepared by {worker} any more.")
     run_move(run, RunState.RUNNING, actor=worker, **NO_LEASE)
-    queue.ring(run.pk)
+    queue.ring(run.pk, run.worker_class)
     return run
 
 
 @transaction.atomic
-def task_group_claim(*, run_id: UUID, worker: str) -> list[TaskClaim]:
-    """Take the next pending tasks that share their data; empty when none is left or the run is not running."""
+def task_group_claim(*, run_id: UUID, worker: str, worker_class: str = WorkerClass.CPU) -> list[TaskClaim]:
+    """Take the next pending tasks that share their data.
+
+    Empty when none is left, the run is not running, or it was put back for a larger worker.
+    """
     pending = TaskRun.objects.select_for_update(skip_locked=True, of=("self",)).filter(
-        run_id=run_id, run__state=RunState.RUNNING, state=TaskRunState.PENDING
+        DUE,
+        run_id=run_id,
+        run__state=RunState.RUNNING,
+        run__worker_class__in=classes_within(worker_class),
+        state=TaskRunState.PENDING,
     )
     first = pending.select_related("task").order_by("task__position").first()
     if first is None:
@@ -105,7 +128,7 @@ def task_group_claim(*, run_id: UUID, worker: str) -> list[TaskClaim]:
         inputs_done=0,
         inputs_total=0,
     )
-    return [TaskClaim(task_run.pk, task_run.task.name, task_run.claims + 1) for task_run in group]
+    return [TaskClaim(task_run.pk, task_run.task.name, task_run.claims + 1, run_id) for task_run in group]
 
 
 def leases_renew(*, run_id: UUID, worker: str) -> None:
@@ -125,8 +148,15 @@ def leases_renew(*, run_id: UUID, worker: str) -> None:
         raise LeaseLost(f"Run {run_id} is not being worked on any more.")
 
 
+def run_is_worked_on(*, run_id: UUID, claim: int) -> bool:
+    """Whether a run that was taken with this number is still active and was not put back since. Cheap to ask often."""
+    return Run.objects.filter(
+        pk=run_id, claims=claim, state__in=[RunState.PREPARING, RunState.RUNNING, RunState.SCORING]
+    ).exists()
+
+
 def task_run_lock(claim: TaskClaim, *, worker: str) -> TaskRun:
-    """The claimed task run, locked.
+    """The claimed task run, locked. Who also locks its run locks the run first.
 
     Raises:
         LeaseLost: the claim is not this worker's any more.
@@ -148,79 +178,113 @@ def task_run_lock(claim: TaskClaim, *, worker: str) -> TaskRun:
 
 
 @transaction.atomic
-def claims_return(*, claims: list[TaskClaim], worker: str, blameless: bool = False) -> int:
+def claims_return(
+    *, claims: list[TaskClaim], worker: str, blameless: bool = False, worker_class: str = WorkerClass.CPU
+) -> int:
     """Give back tasks that a worker took and did not finish; returns how many.
 
-    `blameless`: the worker was told to stop, so this does not count towards the claims after which a task fails.
+    `blameless`: the worker was told to stop, so this does not count towards the losses after which a task fails.
     """
     returned = 0
     for claim in claims:
+        run = run_lock(claim.run_id)
         try:
             task_run = task_run_lock(claim, worker=worker)
         except LeaseLost:
             continue
-        if blameless:
-            task_run.claims -= 1
-        _task_give_back(task_run)
+        _task_give_back(task_run, run, actor=worker, blameless=blameless, worker_class=worker_class)
         returned += 1
     return returned
 
 
-def _task_give_back(task_run: TaskRun) -> None:
-    """Make a task claimable again, unless it was lost too often: then it fails, so that nothing loops for ever."""
-    if task_run.claims < settings.MAX_LOST_LEASES:
-        task_run_move(task_run, TaskRunState.PENDING)
+def _task_give_back(task_run: TaskRun, run: Run, *, actor: str, worker_class: str, blameless: bool = False) -> None:
+    """Make a task claimable again, unless it was lost too often, so that nothing loops for ever.
+
+    Then memory is the likely reason: a larger worker tries, and without one the task fails. Both rows are locked.
+    """
+    lost = task_run.lost_leases + (not blameless)
+    if lost < settings.MAX_LOST_LEASES:
+        task_run_move(task_run, TaskRunState.PENDING, lost_leases=lost)
+        return
+    reason = f"the evaluating process ended {lost} times in task {task_run.task.name}"
+    if run_escalate(run, actor=actor, reason=reason, held_by_class=worker_class):
+        TaskRun.objects.filter(pk=task_run.pk).update(lost_leases=0)
         return
     task_run_move(
         task_run,
         TaskRunState.FAILED,
+        lost_leases=lost,
         error_code="worker_lost",
         error_kind=ErrorKind.INFRASTRUCTURE,
-        error_message=f"The evaluating process ended {task_run.claims} times in this task without a result, which most"
+        error_message=f"The evaluating process ended {lost} times in this task without a result, which most"
         " often means that it ran out of memory. Try a larger worker, or report it.",
     )
 
 
-@transaction.atomic
 def leases_reap() -> int:
     """Take back expired leases and ring for all that needs a worker; returns how many leases were taken back.
 
     A run needs one, and so does a suite whose statistics do not cover exactly what is published. Safe to run twice at
     once: locked rows are skipped.
     """
-    reaped = 0
-    expired_tasks = TaskRun.objects.select_for_update(skip_locked=True, of=("self",)).filter(
-        state=TaskRunState.CLAIMED, lease_expires_at__lt=Now()
-    )
-    for task_run in expired_tasks:
-        _task_give_back(task_run)
-        RunEvent.objects.create(
-            run_id=task_run.run_id,
-            actor=REAPER,
-            reason=f"lease of task run {task_run.pk} expired; {task_run.get_state_display().lower()}",
-        )
-        reaped += 1
-    expired_runs = Run.objects.select_for_update(skip_locked=True, of=("self",)).filter(
-        state__in=ACTIVE_RUN_STATES, lease_expires_at__lt=Now()
-    )
-    for run in expired_runs:
-        _run_give_back(run, actor=REAPER, reason="the worker's lease expired")
-        reaped += 1
-    for run_id in Run.objects.filter(state__in=ACTIVE_RUN_STATES, lease_owner="").values_list("pk", flat=True):
-        queue.ring(run_id)
-    for suite_id in suites_to_build():
-        queue.ring_snapshot(suite_id)
+    expired = Q(lease_expires_at__lt=Now())
+    of_tasks = TaskRun.objects.filter(expired, state=TaskRunState.CLAIMED).values_list("run", flat=True).distinct()
+    of_runs = Run.objects.filter(expired, state__in=ACTIVE_RUN_STATES).values_list("pk", flat=True)
+    reaped = sum(_run_reap(run_id) for run_id in {*of_tasks, *of_runs})
+    _ring_for_unheard()
     return reaped
 
 
 @transaction.atomic
-def run_give_back(*, run_id: UUID, worker: str, reason: str, blameless: bool = False) -> None:
+def _run_reap(run_id: UUID) -> int:
+    """Take back the expired leases of one run. The run is locked before its tasks, as everywhere."""
+    run = Run.objects.select_for_update(skip_locked=True).filter(pk=run_id, state__in=ACTIVE_RUN_STATES).first()
+    if run is None:
+        return 0
+    expired_tasks = run.task_runs.select_for_update(skip_locked=True, of=("self",)).filter(
+        state=TaskRunState.CLAIMED, lease_expires_at__lt=Now()
+    )
+    reaped = 0
+    for task_run in expired_tasks.select_related("task"):
+        if run.state != RunState.RUNNING:
+            break
+        _task_give_back(task_run, run, actor=REAPER, worker_class=run.worker_class)
+        RunEvent.objects.create(
+            run=run,
+            actor=REAPER,
+            reason=f"lease of task {task_run.task.name} expired; {task_run.get_state_display().lower()}",
+        )
+        reaped += 1
+    if run.lease_owner and Run.objects.filter(pk=run_id, lease_expires_at__lt=Now()).exists():
+        _run_give_back(run, actor=REAPER, reason="the worker's lease expired")
+        reaped += 1
+    return reaped
+
+
+@transaction.atomic
+def _ring_for_unheard() -> None:
+    """Ring for what waits for a worker and is due; bells that nobody has heard yet are not repeated."""
+    waiting: dict[str, list[UUID]] = {}
+    rows = Run.objects.filter(DUE, state__in=[RunState.QUEUED, RunState.RUNNING]).order_by("priority", "created_at")
+    for run_id, worker_class in rows.values_list("pk", "worker_class"):
+        waiting.setdefault(worker_class, []).append(run_id)
+    for worker_class, run_ids in waiting.items():
+        queue.ring_again(run_ids, worker_class)
+    for suite_id in suites_to_build():
+        queue.ring_snapshot(suite_id)
+
+
+@transaction.atomic
+def run_give_back(*, run_id: UUID, claim: int, worker: str, reason: str, blameless: bool = False) -> None:
     """A worker could not get as far as evaluating a run: let another try, or fail it when that happened too often.
 
-    `blameless`: the worker was told to stop, so this does not count.
+    Nothing happens to a run that was taken from the queue anew since, or that another holds. `claim` is the run's
+    `claims` when the worker took it. `blameless`: the worker was told to stop, so this does not count.
     """
     run = run_lock(run_id)
-    if run.is_active and run.lease_owner in {"", worker}:
+    if not run.is_active or run.claims != claim or run.state == RunState.QUEUED:
+        return
+    if run.lease_owner == worker or (run.lease_owner == "" and not blameless):
         _run_give_back(run, actor=worker, reason=reason, blameless=blameless)
 
 
@@ -239,4 +303,4 @@ def _run_give_back(run: Run, *, actor: str, reason: str, blameless: bool = False
         return
     back = RunState.QUEUED if run.state == RunState.PREPARING else RunState.RUNNING
     run_move(run, back, actor=actor, reason=reason, lost_leases=lost, **NO_LEASE)
-    queue.ring(run.pk)
+    queue.ring(run.pk, run.worker_class)

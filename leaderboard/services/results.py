@@ -10,7 +10,7 @@ from django.db import transaction
 from leaderboard.exceptions import LeaseLost
 from leaderboard.models import AggregateScore, EmbeddingModel, Run, Score, TaskRun
 from leaderboard.models.vocabulary import OPEN_TASK_STATES, RunState, TaskRunState
-from leaderboard.services.leases import TaskClaim, lease_end, task_run_lock
+from leaderboard.services.leases import DUE, TaskClaim, lease_end, task_run_lock
 from leaderboard.services.publishing import run_publish_first
 from leaderboard.services.runs import NO_LEASE, run_fail, run_lock, run_move, task_run_move
 
@@ -68,10 +68,16 @@ class Aggregate:
 
 @transaction.atomic
 def run_model_describe(
-    *, run_id: UUID, description: Mapping[str, Any], environment: Mapping[str, Any], code_version: str
+    *, run_id: UUID, claim: int, description: Mapping[str, Any], environment: Mapping[str, Any], code_version: str
 ) -> None:
-    """Record what the first worker loaded, and on what. Facts of the model are filled where they were unknown."""
+    """Record what the first worker loaded, and on what. Facts of the model are filled where they were unknown.
+
+    Raises:
+        LeaseLost: the run has ended, or was taken from the queue anew since it was taken with this `claim`.
+    """
     run = run_lock(run_id)
+    if run.claims != claim or run.state not in {RunState.PREPARING, RunState.RUNNING}:
+        raise LeaseLost(f"Run {run_id} is {run.state} and was put back since.")
     if run.model_description:
         return
     run.model_description = dict(description)
@@ -134,7 +140,7 @@ def run_scoring_claim(*, worker: str) -> Run | None:
     """Take a run whose tasks are all done, for the closing sums; `running` -> `scoring`. None when there is none."""
     run = (
         Run.objects.select_for_update(skip_locked=True, of=("self",))
-        .filter(state=RunState.RUNNING)
+        .filter(DUE, state=RunState.RUNNING)
         .exclude(pk__in=TaskRun.objects.filter(state__in=OPEN_TASK_STATES).values("run"))
         .order_by("priority", "created_at")
         .first()

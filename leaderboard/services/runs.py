@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Max, QuerySet
+from django.db.models import Max, QuerySet, Sum
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -17,7 +17,9 @@ from leaderboard.models.vocabulary import (
     OPEN_TASK_STATES,
     RunState,
     TaskRunState,
+    WorkerClass,
 )
+from leaderboard.services.sizes import expected_seconds
 
 NO_LEASE = {"lease_owner": "", "lease_expires_at": None}
 
@@ -58,9 +60,14 @@ def run_create(
     submission: Submission | None = None,
     priority: Priority = Priority.VISITOR,
     rerun_of: Run | None = None,
+    worker_class: str = WorkerClass.CPU,
     reason: str = "",
 ) -> Run:
-    """Queue a new attempt over all installed tasks of the suite, and ring for it. Runs inside the caller's transaction."""
+    """Queue a new attempt over all installed tasks of the suite, and ring for it. Runs inside the caller's transaction.
+
+    `worker_class` is the smallest that can hold the model.
+    """
+    tasks = suite.tasks.filter(is_installed=True)
     latest = Run.objects.filter(revision=revision, suite=suite).aggregate(latest=Max("attempt"))["latest"] or 0
     run = Run.objects.create(
         revision=revision,
@@ -70,11 +77,16 @@ def run_create(
         requested_by=requested_by,
         priority=priority,
         rerun_of=rerun_of,
+        worker_class=worker_class,
+        expected_seconds=expected_seconds(
+            parameters=revision.model.parameters,
+            n_queries=tasks.aggregate(total=Sum("n_queries"))["total"] or 0,
+            worker_class=worker_class,
+        ),
     )
-    tasks = suite.tasks.filter(is_installed=True)
     TaskRun.objects.bulk_create([TaskRun(run=run, task=task) for task in tasks])
     RunEvent.objects.create(run=run, to_state=RunState.QUEUED, actor=requested_by.get_username(), reason=reason)
-    queue.ring(run.pk)
+    queue.ring(run.pk, run.worker_class)
     return run
 
 
@@ -144,6 +156,7 @@ def run_rerun(*, run_id: UUID, actor: User, failed_only: bool = False, reason: s
         submission=old.submission,
         priority=Priority.RERUN,
         rerun_of=old,
+        worker_class=old.worker_class,
         reason=reason or ("rerun of failed tasks" if failed_only else "rerun"),
     )
     for task_run in kept:

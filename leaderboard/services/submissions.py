@@ -9,7 +9,9 @@ from leaderboard.exceptions import DuplicateSubmission, PreflightFailed, Submiss
 from leaderboard.models import EmbeddingModel, ModelRevision, Priority, Run, Submission, SubmissionPause, Suite, User
 from leaderboard.models.vocabulary import ACTIVE_RUN_STATES, RunState
 from leaderboard.ports import PreflightReport
+from leaderboard.services.quotas import quota_check
 from leaderboard.services.runs import run_create
+from leaderboard.services.sizes import smallest_class
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ def submissions_create(
 
     Raises:
         DuplicateSubmission: this revision was or is being evaluated on every one of the suites.
-        SubmissionsPaused, PreflightFailed, SuiteMissing: as `submission_create` says.
+        SubmissionsPaused, PreflightFailed, SuiteMissing, QuotaExceeded: as `submission_create` says.
     """
     wanted = [suite for suite in suites if existing_run(report=report, suite=suite) is None]
     if not wanted:
@@ -83,8 +85,9 @@ def submission_create(
 
     Raises:
         SubmissionsPaused: an administrator paused submissions.
-        PreflightFailed: the report has problems.
+        PreflightFailed: the report has problems, or no class of workers holds the model.
         SuiteMissing: the suite has no installed task.
+        QuotaExceeded: this person has submitted as much as they may for now.
         DuplicateSubmission: this revision was or is being evaluated on this suite.
     """
     _refuse_when_paused()
@@ -92,8 +95,10 @@ def submission_create(
         raise PreflightFailed(" ".join(problem.message for problem in report.problems))
     if not suite.tasks.filter(is_installed=True).exists():
         raise SuiteMissing(f"The data of {suite.title} are not installed on this board's workers yet.")
+    worker_class = smallest_class(parameters=report.parameters, gpu_dtype=report.gpu_dtype)
     try:
         with transaction.atomic():
+            quota_check(submitter)
             revision = _revision_for(report)
             if existing := existing_run(report=report, suite=suite):
                 raise DuplicateSubmission(existing.sentence)
@@ -103,7 +108,14 @@ def submission_create(
                 submitter=submitter,
                 declared_training_data=list(declared_training_data),
             )
-            run_create(revision=revision, suite=suite, requested_by=submitter, submission=submission, priority=priority)
+            run_create(
+                revision=revision,
+                suite=suite,
+                requested_by=submitter,
+                submission=submission,
+                priority=priority,
+                worker_class=worker_class,
+            )
     except IntegrityError as error:
         raise DuplicateSubmission("Somebody submitted this revision at the same moment.") from error
     return submission

@@ -12,12 +12,16 @@ from leaderboard.selectors.queue import queue_state
 from leaderboard.services.administration import submissions_pause, submissions_resume
 from leaderboard.views.access import staff_required
 
+MAX_DIGITS = 6
+
 
 @require_safe
 @never_cache
 def queue_page(request: HttpRequest) -> HttpResponse:
     """What waits, what runs, who works."""
-    return render(request, "queue/queue.html", {"queue": queue_state(), "pause_form": PauseForm(), "section": "queue"})
+    page = request.GET.get("page", "")
+    state = queue_state(int(page) if page.isdecimal() and len(page) < MAX_DIGITS else 1)
+    return render(request, "queue/queue.html", {"queue": state, "pause_form": PauseForm(), "section": "queue"})
 
 
 @require_POST

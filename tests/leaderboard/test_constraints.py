@@ -21,6 +21,7 @@ from leaderboard.models import (
     Suite,
     Task,
     TaskRun,
+    Worker,
 )
 from leaderboard.models.vocabulary import RunState, TaskRunState
 from tests.factories import make_cell, make_published_run, make_revision, make_run, make_suite, make_task, make_user
@@ -166,6 +167,11 @@ FORBIDDEN: dict[str, Callable[[], Any]] = {
     "run_attempt_from_one": lambda: update(any_run(), attempt=0),
     "run_published_has_succeeded": lambda: update(any_run(), is_published=True, published_at=timezone.now()),
     "run_failed_has_error": lambda: update(any_run(RunState.FAILED), error_message=""),
+    "run_worker_class_known": lambda: update(any_run(), worker_class="abacus"),
+    "run_expected_seconds_positive": lambda: update(any_run(), expected_seconds=-1),
+    "worker_class_known": lambda: Worker.objects.create(
+        name="w", device="cpu", worker_class="abacus", started_at=timezone.now(), last_seen_at=timezone.now()
+    ),
     "run_final_is_finished": lambda: update(any_run(RunState.SUCCEEDED), finished_at=None),
     "run_lease_both_or_neither": lambda: update(any_run(), lease_owner="w1"),
     "task_run_unique": lambda: TaskRun.objects.create(run=(row := any_task_run().get()).run, task=row.task),

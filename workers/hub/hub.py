@@ -3,7 +3,13 @@
 from pathlib import Path
 
 from evaluation.repositories.client import HubClient
-from evaluation.repositories.download import MAX_DOWNLOAD_BYTES, download_adapter, download_model
+from evaluation.repositories.download import (
+    MAX_DOWNLOAD_BYTES,
+    UNWATCHED,
+    DownloadWatch,
+    download_adapter,
+    download_model,
+)
 from leaderboard.ports import PreflightReport
 from workers.hub.preflight import preflight
 
@@ -38,18 +44,20 @@ class HuggingFaceHub:
             max_bytes=self.max_bytes,
         )
 
-    def download(self, *, repo_id: str, commit: str, cache_folder: Path) -> Path:
+    def download(self, *, repo_id: str, commit: str, cache_folder: Path, watch: DownloadWatch = UNWATCHED) -> Path:
         """Download a model at one commit into the cache and return its folder; see `download_model`."""
         client = self._client(DOWNLOAD_TIMEOUT)
         return download_model(
-            client, repo_id=repo_id, commit=commit, cache_folder=cache_folder, max_bytes=self.max_bytes
+            client, repo_id=repo_id, commit=commit, cache_folder=cache_folder, max_bytes=self.max_bytes, watch=watch
         )
 
-    def download_adapter(self, *, repo_id: str, commit: str, cache_folder: Path) -> Path:
+    def download_adapter(
+        self, *, repo_id: str, commit: str, cache_folder: Path, watch: DownloadWatch = UNWATCHED
+    ) -> Path:
         """Download an adapter at one commit into the cache and return its folder; see `download_model`."""
         client = self._client(DOWNLOAD_TIMEOUT)
         return download_adapter(
-            client, repo_id=repo_id, commit=commit, cache_folder=cache_folder, max_bytes=self.max_bytes
+            client, repo_id=repo_id, commit=commit, cache_folder=cache_folder, max_bytes=self.max_bytes, watch=watch
         )
 
     def _client(self, timeout: float) -> HubClient:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from huggingface_hub.errors import HFValidationError
 from huggingface_hub.utils import validate_repo_id
 
+from evaluation.embedders.encode_config import FLOAT32, encode_config
 from evaluation.errors import ErrorKind, EvaluationError
 from evaluation.hub.errors import HubUnavailable, RevisionMissing
 from evaluation.repositories.client import HubClient
@@ -130,9 +131,17 @@ def _report(
         parameters=base.parameters if base else None,
         size_bytes=sum(inspection.size_bytes for inspection in found) if base else None,
         licence=base.listing.licence if base else "",
+        gpu_dtype=_gpu_dtype(base),
         gated=any(inspection.listing.gated for inspection in found),
         problems=problems,
     )
+
+
+def _gpu_dtype(base: Inspection | None) -> str:
+    """The number type of the weights on a GPU, from the default encode config of the model's family."""
+    if base is None or base.family is None:
+        return FLOAT32
+    return str(encode_config(base.family).settings.get("gpu_dtype", FLOAT32))
 
 
 def _distinct(problems: Iterable[PreflightProblem]) -> tuple[PreflightProblem, ...]:

@@ -1,0 +1,48 @@
+"""Cancelling frees the worker within seconds, also while a child works: real worker, real child."""
+
+from pathlib import Path
+
+import psutil
+import pytest
+
+from leaderboard.models import Run
+from leaderboard.models.vocabulary import RunState
+from leaderboard.services.runs import run_cancel
+from tests.processes import WatchedProcess, watched
+from tests.workers.test_killed_worker import WORKER, board_folder, environment, submit
+from workers.catalogue import sync_catalogue
+
+__all__ = ["board_folder", "environment"]  # fixtures
+
+SECONDS = 10
+"""Bounded loosely, as other processes may have the machine; the poll is every second."""
+
+
+def children(worker: WatchedProcess) -> list[psutil.Process]:
+    return [
+        process
+        for process in psutil.Process(worker.process.pid).children(recursive=True)
+        if "serve" in process.cmdline()
+    ]
+
+
+@pytest.fixture
+def patient(environment: dict[str, str], board_folder: Path) -> dict[str, str]:
+    """A worker with leases far longer than the test, so that only the poll can tell it."""
+    store = board_folder / "embeddings-of-the-cancelled"
+    return environment | {"LEASE_SECONDS": "600", "CANCEL_POLL_SECONDS": "1", "EMBEDDING_STORE_DIR": str(store)}
+
+
+@pytest.mark.timeout(240)
+def test_a_cancelled_run_ends_its_child_within_seconds(patient: dict[str, str]) -> None:
+    sync_catalogue()
+    run = submit("demo/clip-tiny")
+    with watched(WORKER, patient) as worker:
+        worker.wait_for(f"run {run.pk}: its model is loaded", seconds=120)
+        (child,) = children(worker)
+        run_cancel(run_id=run.pk, actor="somebody")
+        psutil.wait_procs([child], timeout=SECONDS)
+        assert children(worker) == []
+        worker.wait_for("cancelled, ended or put back", seconds=60)
+    assert Run.objects.get(pk=run.pk).state == RunState.CANCELLED
+    assert not run.task_runs.exclude(lease_owner="").exists()
