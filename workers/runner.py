@@ -1,13 +1,15 @@
 """What a worker does when it hears the bell: takes runs, feeds the evaluating child, carries results to services."""
 
 import logging
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.db import DataError, IntegrityError
 
 from evaluation.embedders.encode_config import encode_config_by_sha256
-from evaluation.errors import EvaluationError
+from evaluation.errors import EvaluationError, ResultInvalid
 from evaluation.vocabulary import EmbedderFamily
 from leaderboard.exceptions import LeaseLost, TransitionRefused
 from leaderboard.models import ModelRevision, Run
@@ -15,18 +17,26 @@ from leaderboard.models.vocabulary import RunState
 from leaderboard.services import leases, results, runs
 from leaderboard.services.administration import worker_takes
 from leaderboard.services.leases import TaskClaim
-from workers.child import ChildError, ChildLost, ChildOrder, EvaluatingChild
+from workers.child import ChildOrder, EvaluatingChild
+from workers.child_errors import ChildError, ChildLost, ChildMisbehaved
+from workers.child_log import redacted
+from workers.child_messages import MAX_MESSAGE, misbehaved
+from workers.enclosures import Evaluation, child_limits, evaluating_enclosure
 from workers.heartbeat import Heartbeat
 from workers.hub import HuggingFaceHub
 from workers.identity import WorkerIdentity
 from workers.ingest import aggregates_of_run, outcome_from_message
+from workers.own_stores import OwnStore, own_store
+from workers.sealing import worker_sandbox
 from workers.shutdown import SHUTDOWN
 from workers.snapshots import build_snapshots
 from workers.suite_folders import suite_folder
 
-MAX_MESSAGE = 2000
-
 logger = logging.getLogger(__name__)
+
+
+class TaskSpoiled(Exception):
+    """A task has failed for what the child did, and that child is given up."""
 
 
 def work_until_idle(worker: WorkerIdentity) -> None:
@@ -52,6 +62,9 @@ def _evaluate(run: Run, worker: WorkerIdentity) -> None:
         _evaluate_tasks(run, worker)
     except LeaseLost as lost:
         logger.warning("run %s: %s", run.pk, lost)
+    except TaskSpoiled as spoiled:
+        # The task that the child was in has failed for it; the run goes on with another child.
+        logger.warning("run %s: %s", run.pk, spoiled)
     except (EvaluationError, ChildError) as error:
         _fail(run, worker, code=error.code, kind=error.kind, message=_without_folders(error.message))
     except ChildLost as lost:
@@ -65,7 +78,7 @@ def _evaluate(run: Run, worker: WorkerIdentity) -> None:
 def _evaluate_tasks(run: Run, worker: WorkerIdentity) -> None:
     with _HeldRun(run, worker) as held:
         model, adapter = _download(run)
-        with EvaluatingChild(_order(run, model, adapter)) as child:
+        with _store(run) as store, EvaluatingChild(_order(run, model, adapter, store)) as child:
             held.child = child
             SHUTDOWN.call_when_requested(child.kill)
             ready = _wait_until_ready(child, run, worker)
@@ -113,18 +126,42 @@ class _HeldRun(Heartbeat):
             self.child.kill()
 
 
-def _order(run: Run, model: Path, adapter: Path | None) -> ChildOrder:
-    return ChildOrder(
+def _store(run: Run) -> AbstractContextManager[OwnStore]:
+    """The store of the run's revision: model, adapter and encode config, each at one commit."""
+    revision = run.revision
+    parts = (
+        revision.model.repo_id,
+        revision.commit,
+        revision.adapter_repo_id,
+        revision.adapter_commit,
+        revision.encode_config_sha256,
+    )
+    return own_store(settings.EMBEDDING_STORE_DIR, identity=" ".join(parts), max_bytes=settings.EMBEDDING_STORE_BYTES)
+
+
+def _order(run: Run, model: Path, adapter: Path | None, store: OwnStore) -> ChildOrder:
+    evaluation = Evaluation(
         model=model,
         adapter=adapter,
         encode_config=_encode_config_name(run.revision),
         suite=suite_folder(run.suite),
         device=settings.WORKER_DEVICE,
-        store=settings.EMBEDDING_STORE_DIR,
-        store_bytes=settings.EMBEDDING_STORE_BYTES,
-        log=settings.DATA_DIR / "logs" / f"{run.pk}.log",
+        store=store.folder,
+        store_bytes=store.max_bytes,
+    )
+    limits = child_limits(store_bytes=store.max_bytes, n_tasks=run.task_runs.count())
+    return ChildOrder(
+        enclosure=evaluating_enclosure(evaluation, limits),
+        sandbox=worker_sandbox(),
+        store_bytes=store.max_bytes,
+        log=child_log_path(run),
         timeout_seconds=settings.TASK_TIMEOUT_SECONDS,
     )
+
+
+def child_log_path(run: Run) -> Path:
+    """The file that gets what a run's children print on this worker."""
+    return settings.DATA_DIR / "logs" / f"{run.pk}.log"
 
 
 def _encode_config_name(revision: ModelRevision) -> str:
@@ -140,47 +177,62 @@ def _evaluate_group(child: EvaluatingChild, claims: list[TaskClaim], worker: Wor
     try:
         for message in child.evaluate(list(open_claims)):
             _handle(message, open_claims, worker, kind=kind)
+    except ChildMisbehaved as error:
+        _spoil(error, open_claims, worker)
     finally:
         leases.claims_return(claims=list(open_claims.values()), worker=worker.name, blameless=SHUTDOWN.requested)
 
 
+def _spoil(error: ChildMisbehaved, open_claims: dict[str, TaskClaim], worker: WorkerIdentity) -> None:
+    """Fail the task that a child was in when it broke a rule, and give it up.
+
+    Raises:
+        TaskSpoiled: always.
+    """
+    if open_claims:
+        task = next(iter(open_claims))
+        _fail_task(open_claims.pop(task), worker, code=error.code, kind=error.kind, message=error.message)
+        raise TaskSpoiled(f"task {task}: {error.code}: {error.message}") from error
+    raise TaskSpoiled(f"after its tasks: {error.code}: {error.message}") from error
+
+
 def _handle(message: dict[str, Any], open_claims: dict[str, TaskClaim], worker: WorkerIdentity, *, kind: str) -> None:
+    """Store what a checked message says.
+
+    Raises:
+        ChildMisbehaved: its result is none that can be stored.
+    """
     match message["type"]:
         case "progress":
-            claim = open_claims.get(str(message.get("task")))
-            if claim:
-                done, total = int(message["done"]), int(message["total"])
-                results.task_run_progress(claim=claim, worker=worker.name, done=done, total=total)
+            claim = open_claims[message["task"]]
+            results.task_run_progress(claim=claim, worker=worker.name, done=message["done"], total=message["total"])
         case "task_result":
-            name, outcome = outcome_from_message(message, kind=kind)
-            results.task_run_succeed(claim=_claim_for(name, open_claims), worker=worker.name, outcome=outcome)
-            del open_claims[name]
-            logger.info("task %s: stored", name)
+            claim = open_claims[message["result"]["task"]]
+            _store_result(message, claim, worker, kind=kind)
+            del open_claims[claim.task_name]
+            logger.info("task %s: stored", claim.task_name)
         case "task_failed":
-            name = str(message.get("task"))
-            results.task_run_fail(
-                claim=_claim_for(name, open_claims),
-                worker=worker.name,
-                code=str(message["code"])[:64],
-                kind=str(message["kind"]),
-                message=_without_folders(str(message["message"])),
-            )
-            del open_claims[name]
-        case other:
-            raise ChildLost(f"the child sent a message of unknown type {other!r}")
+            claim = open_claims.pop(message["task"])
+            _fail_task(claim, worker, code=message["code"], kind=message["kind"], message=message["message"])
+
+
+def _store_result(message: dict[str, Any], claim: TaskClaim, worker: WorkerIdentity, *, kind: str) -> None:
+    try:
+        _, outcome = outcome_from_message(message, kind=kind)
+        results.task_run_succeed(claim=claim, worker=worker.name, outcome=outcome)
+    except (ResultInvalid, IntegrityError, DataError) as error:
+        # What the schema lets pass and the database refuses is no less a lie.
+        reason = error.message if isinstance(error, ResultInvalid) else "the database cannot hold it"
+        raise misbehaved(f"its result is wrong: {reason}") from error
+
+
+def _fail_task(claim: TaskClaim, worker: WorkerIdentity, *, code: str, kind: str, message: str) -> None:
+    results.task_run_fail(claim=claim, worker=worker.name, code=code, kind=kind, message=_without_folders(message))
 
 
 def _without_folders(message: str) -> str:
-    """A message for people, without the folders of this worker."""
-    for folder in (settings.SUITES_DIR, settings.MODEL_CACHE_DIR, settings.EMBEDDING_STORE_DIR):
-        message = message.replace(f"{folder}/", "")
-    return message[:MAX_MESSAGE]
-
-
-def _claim_for(name: str, open_claims: dict[str, TaskClaim]) -> TaskClaim:
-    if name not in open_claims:
-        raise ChildLost(f"the child answered for task {name!r}, which it was not asked")
-    return open_claims[name]
+    """A message for people, without the folders and secrets of this worker."""
+    return redacted(message, secrets=(settings.HUB_TOKEN,))[:MAX_MESSAGE]
 
 
 def _close(run: Run, worker: WorkerIdentity) -> None:

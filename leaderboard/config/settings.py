@@ -33,6 +33,13 @@ EMBEDDING_STORE_DIR = Path(env.str("EMBEDDING_STORE_DIR", default=str(DATA_DIR /
 EMBEDDING_STORE_BYTES = env.int("EMBEDDING_STORE_BYTES", default=10 * 1024**3)
 WORKER_DEVICE = env.str("WORKER_DEVICE", default="cpu")
 
+# --- how workers seal off what they evaluate ---------------------------------------------------------------------------
+
+SANDBOX = env.str("SANDBOX", default="auto")
+CHILD_MEMORY_BYTES = env.int("CHILD_MEMORY_BYTES", default=0)  # 0: four fifths of the machine's
+CHILD_PROCESSES = env.int("CHILD_PROCESSES", default=1024)
+CHILD_TMP_BYTES = env.int("CHILD_TMP_BYTES", default=1024**3)
+
 # --- what the site quotes ---------------------------------------------------------------------------------------------
 
 REPORTED_FIGURES = Path(

@@ -10,18 +10,28 @@ from evaluation.errors import ModelUnsupported
 from evaluation.suites.demo.suite import build_demo
 from evaluation.vocabulary import EmbedderFamily
 from leaderboard.models import EmbeddingModel, ModelRevision
-from workers.child import ChildError, ChildOrder, EvaluatingChild
+from workers.child import ChildOrder, EvaluatingChild
+from workers.child_errors import ChildError
+from workers.enclosures import Evaluation, child_limits, evaluating_enclosure
 from workers.runner import _encode_config_name
+from workers.sandbox.choice import chosen_sandbox
 
 
 def order(folder: Path, name: str) -> ChildOrder:
-    return ChildOrder(
+    store = folder / "store"
+    store.mkdir(exist_ok=True)
+    evaluation = Evaluation(
         model=folder / "clip",
         adapter=None,
         encode_config=name,
         suite=folder / "suite",
         device="cpu",
-        store=folder / "store",
+        store=store,
+        store_bytes=10_000_000,
+    )
+    return ChildOrder(
+        enclosure=evaluating_enclosure(evaluation, child_limits(store_bytes=10_000_000, n_tasks=1)),
+        sandbox=chosen_sandbox("auto"),
         store_bytes=10_000_000,
         log=folder / "child.log",
         timeout_seconds=60,
@@ -30,6 +40,8 @@ def order(folder: Path, name: str) -> ChildOrder:
 
 def test_the_child_loads_the_config_that_it_was_ordered(tmp_path: Path) -> None:
     write_tiny_clip(tmp_path / "clip", seed=1)
+    for path in (tmp_path / "clip").iterdir():
+        path.chmod(0o644)  # as a download leaves it: a root worker's child is another user
     build_demo(tmp_path / "suite")
     with EvaluatingChild(order(tmp_path, "default")) as child:
         assert child.wait_until_ready()["model"]["encode_config"]["name"] == "default"

@@ -18,3 +18,8 @@ def sealed_user(writable: Path) -> int:
 def is_root() -> bool:
     """Whether this worker can, and so has to, give up its own user for a command."""
     return os.geteuid() == 0
+
+
+def owner_of_store(writable: Path, *, is_sealed: bool) -> int:
+    """Who has to own the folder that a command writes."""
+    return sealed_user(writable) if is_sealed and is_root() else os.geteuid()
