@@ -109,7 +109,7 @@ def _refuse_constant(name: str) -> None:
 def _check_texts(value: Any) -> None:
     """No text anywhere that a database cannot hold: with a zero byte, or half of a surrogate pair."""
     if isinstance(value, str):
-        if "\x00" in value or not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
+        if "\x00" in value or (not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value)):
             raise misbehaved("a text of its message cannot be stored")
     elif isinstance(value, dict):
         for name, inner in value.items():

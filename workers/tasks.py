@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from celery.signals import worker_ready, worker_shutting_down
+from celery.signals import worker_init, worker_ready, worker_shutting_down
 from django.utils import timezone
 
 from leaderboard.queue import BUILD_SNAPSHOT, HEAR_BELL
@@ -13,6 +13,8 @@ from workers.celery import REAP, app
 from workers.identity import worker_identity
 from workers.presence import Presence
 from workers.runner import work_until_idle
+from workers.sandbox.protocol import SandboxUnavailable
+from workers.sealing import worker_sandbox
 from workers.shutdown import SHUTDOWN
 from workers.snapshots import build_snapshot
 
@@ -33,6 +35,15 @@ def renew_statistics(suite_id: int) -> None:
 def reap() -> None:
     """Take back leases of workers that vanished, and ring for what waits."""
     leases_reap()
+
+
+@worker_init.connect
+def refuse_to_work_unsealed(**_signal: Any) -> None:
+    """A worker that cannot seal off what it evaluates does not start, and says why."""
+    try:
+        worker_sandbox()
+    except SandboxUnavailable as error:
+        raise SystemExit(str(error)) from error  # what is no Exception passes Celery's signals
 
 
 @worker_ready.connect

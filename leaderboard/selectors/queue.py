@@ -14,6 +14,7 @@ from leaderboard.models.vocabulary import ACTIVE_RUN_STATES, ENDED_TASK_STATES, 
 
 RECENT_RUNS = 10
 WORKERS_REMEMBERED = timedelta(days=1)
+UNSEALED = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,3 +149,9 @@ def _queued_run(run: Any, *, place: int | None = None) -> QueuedRun:
         finished_at=run.finished_at,
         place=place,
     )
+
+
+def unsealed_workers() -> list[str]:
+    """The names of workers of the last day that evaluate without sealing anything off."""
+    seen = Worker.objects.filter(last_seen_at__gte=timezone.now() - WORKERS_REMEMBERED)
+    return list(seen.filter(versions__sandbox=UNSEALED).values_list("name", flat=True))

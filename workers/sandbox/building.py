@@ -100,7 +100,8 @@ def _bind(path: str, root: Path, attributes: int) -> None:
 def _enter(root: Path) -> None:
     """Make the finished root the only one that is left."""
     os.chdir(root)
-    _pivot_root(Path("."), Path("."))
+    here = Path()
+    _pivot_root(here, here)
     _check(_libc.umount2(b".", MNT_DETACH), "umount")
     os.chdir("/tmp")  # noqa: S108 - the private one
 

@@ -62,6 +62,14 @@ def chosen_sandbox(name: str) -> Sandbox:
     )
 
 
+def best_sandbox_name() -> str:
+    """What works best on this machine, "none" if nothing does: for a board on one's own machine."""
+    try:
+        return chosen_sandbox(AUTOMATIC).name
+    except SandboxUnavailable:
+        return UNSEALED
+
+
 def why_unusable(sandbox: Sandbox) -> str:
     """Why a sandbox does not hold on this machine; "" when it does."""
     if not sandbox.is_sealed:

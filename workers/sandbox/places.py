@@ -20,12 +20,12 @@ def system_places(root: Path = Path("/")) -> tuple[list[Path], list[tuple[str, P
 
 
 def python_places() -> list[Path]:
-    """This interpreter with its packages."""
+    """Where the running interpreter and its packages lie."""
     return [Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve()]
 
 
 def python_program() -> str:
-    """This interpreter by a path that also holds where only `python_places` are seen."""
+    """The running interpreter, by a path that also holds where only `python_places` are seen."""
     return str(Path(sys.prefix).resolve() / "bin" / Path(sys.executable).name)
 
 
