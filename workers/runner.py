@@ -1,36 +1,30 @@
 """What a worker does when it hears the bell: takes runs, feeds the evaluating child, carries results to services."""
 
 import logging
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.db import DataError, IntegrityError
 
-from evaluation.embedders.encode_config import encode_config_by_sha256
 from evaluation.errors import EvaluationError, ResultInvalid
-from evaluation.vocabulary import EmbedderFamily
 from leaderboard.exceptions import LeaseLost, TransitionRefused
-from leaderboard.models import ModelRevision, Run
+from leaderboard.models import Run, TaskRun
 from leaderboard.models.vocabulary import RunState
 from leaderboard.services import leases, results, runs
 from leaderboard.services.administration import worker_takes
 from leaderboard.services.leases import TaskClaim
-from workers.child import ChildOrder, EvaluatingChild
+from workers.child import EvaluatingChild
 from workers.child_errors import ChildError, ChildLost, ChildMisbehaved
 from workers.child_log import redacted
 from workers.child_messages import MAX_MESSAGE, misbehaved
-from workers.enclosures import Evaluation, child_limits, evaluating_enclosure
 from workers.heartbeat import Heartbeat
 from workers.hub import HuggingFaceHub
 from workers.identity import WorkerIdentity
 from workers.ingest import aggregates_of_run, outcome_from_message
-from workers.own_stores import OwnStore, own_store
-from workers.sealing import worker_sandbox
+from workers.orders import order_of, store_of
 from workers.shutdown import SHUTDOWN
 from workers.snapshots import build_snapshots
-from workers.suite_folders import suite_folder
 
 logger = logging.getLogger(__name__)
 
@@ -78,7 +72,7 @@ def _evaluate(run: Run, worker: WorkerIdentity) -> None:
 def _evaluate_tasks(run: Run, worker: WorkerIdentity) -> None:
     with _HeldRun(run, worker) as held:
         model, adapter = _download(run)
-        with _store(run) as store, EvaluatingChild(_order(run, model, adapter, store)) as child:
+        with store_of(run) as store, EvaluatingChild(order_of(run, model, adapter, store)) as child:
             held.child = child
             SHUTDOWN.call_when_requested(child.kill)
             ready = _wait_until_ready(child, run, worker)
@@ -124,51 +118,6 @@ class _HeldRun(Heartbeat):
     def _end_child(self) -> None:
         if self.child is not None:
             self.child.kill()
-
-
-def _store(run: Run) -> AbstractContextManager[OwnStore]:
-    """The store of the run's revision: model, adapter and encode config, each at one commit."""
-    revision = run.revision
-    parts = (
-        revision.model.repo_id,
-        revision.commit,
-        revision.adapter_repo_id,
-        revision.adapter_commit,
-        revision.encode_config_sha256,
-    )
-    return own_store(settings.EMBEDDING_STORE_DIR, identity=" ".join(parts), max_bytes=settings.EMBEDDING_STORE_BYTES)
-
-
-def _order(run: Run, model: Path, adapter: Path | None, store: OwnStore) -> ChildOrder:
-    evaluation = Evaluation(
-        model=model,
-        adapter=adapter,
-        encode_config=_encode_config_name(run.revision),
-        suite=suite_folder(run.suite),
-        device=settings.WORKER_DEVICE,
-        store=store.folder,
-        store_bytes=store.max_bytes,
-    )
-    limits = child_limits(store_bytes=store.max_bytes, n_tasks=run.task_runs.count())
-    return ChildOrder(
-        enclosure=evaluating_enclosure(evaluation, limits),
-        sandbox=worker_sandbox(),
-        store_bytes=store.max_bytes,
-        log=child_log_path(run),
-        timeout_seconds=settings.TASK_TIMEOUT_SECONDS,
-    )
-
-
-def child_log_path(run: Run) -> Path:
-    """The file that gets what a run's children print on this worker."""
-    return settings.DATA_DIR / "logs" / f"{run.pk}.log"
-
-
-def _encode_config_name(revision: ModelRevision) -> str:
-    """The name of the encode config that a revision was submitted with, "" for the default."""
-    if not revision.encode_config_sha256:
-        return ""
-    return encode_config_by_sha256(EmbedderFamily(revision.model.family), revision.encode_config_sha256).name
 
 
 def _evaluate_group(child: EvaluatingChild, claims: list[TaskClaim], worker: WorkerIdentity, *, kind: str) -> None:
@@ -217,6 +166,9 @@ def _handle(message: dict[str, Any], open_claims: dict[str, TaskClaim], worker: 
 
 
 def _store_result(message: dict[str, Any], claim: TaskClaim, worker: WorkerIdentity, *, kind: str) -> None:
+    declared = TaskRun.objects.values_list("task__spec_sha256", flat=True).get(pk=claim.task_run_id)
+    if message["result"].get("spec_sha256") != declared:
+        raise misbehaved("its result is of a task that is declared otherwise")
     try:
         _, outcome = outcome_from_message(message, kind=kind)
         results.task_run_succeed(claim=claim, worker=worker.name, outcome=outcome)

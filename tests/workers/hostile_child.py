@@ -36,7 +36,7 @@ def main() -> None:
 def tell(name, attempt, parameters) -> None:
     try:
         found = attempt(parameters)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever it met is what is asked for
         found = f"{type(error).__name__}: {error}"
     sys.stderr.write(json.dumps({"attempt": name, "outcome": found or "succeeded"}) + "\n")
 
@@ -59,9 +59,9 @@ def connect(address) -> None:
         pass
 
 
-def connect_abstract(parameters) -> None:
+def connect_local(address) -> None:
     with socket.socket(socket.AF_UNIX) as own:
-        own.connect("\0" + parameters["abstract"])
+        own.connect(address)
 
 
 def send_datagram(parameters) -> None:
@@ -117,6 +117,13 @@ def fork_a_thousand(parameters) -> str | None:
     return refused
 
 
+def kill_parent(parameters) -> str:
+    """The first process of a process namespace takes its children with it, so that who lives to tell has failed."""
+    os.kill(os.getppid(), 9)
+    time.sleep(0.2)
+    return "it lives"
+
+
 def mount(parameters) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.mount(b"x", b"/tmp", b"tmpfs", 0, None) != 0:
@@ -135,31 +142,31 @@ def run_set_user_program(parameters) -> str | None:
 
 ATTEMPTS = {
     "reach the worker's own address": lambda p: connect(("127.0.0.1", p["port"])),
-    "reach an address outside": lambda p: connect(("192.0.2.1", 80)),
+    "reach an address outside": lambda _: connect(("192.0.2.1", 80)),
     "send a datagram": send_datagram,
-    "reach an abstract socket": connect_abstract,
-    "reach a socket in the file system": lambda p: read(p["socket"]),
-    "find the database's address in its environment": lambda p: os.environ["DATABASE_URL"] and None,
+    "reach an abstract socket": lambda p: connect_local("\0" + p["abstract"]),
+    "reach a socket in the file system": lambda p: connect_local(p["socket"]),
+    "find the database's address in its environment": lambda _: os.environ["DATABASE_URL"] and None,
     "find the database's address in another process": find_secret,
     "read another model": lambda p: read(p["other_model"]),
-    "read another model's vectors": lambda p: os.listdir(p["other_store"]) and None,
+    "read another model's vectors": lambda p: list(Path(p["other_store"]).iterdir()) and None,
     "read the settings": lambda p: read(p["settings"]),
-    "read /etc/shadow": lambda p: read("/etc/shadow"),
-    "read a disk": lambda p: read("/dev/mem"),
+    "read /etc/shadow": lambda _: read("/etc/shadow"),
+    "read a disk": lambda _: read("/dev/mem"),
     "write to its model": lambda p: write(p["model_file"]),
     "write beside its model": lambda p: write(p["model_file"] + ".new"),
     "write another model's vectors": lambda p: write(p["other_store"] + "/embeddings-1.sqlite3"),
     "write to the code": lambda p: write(p["code"]),
-    "write to the interpreter": lambda p: write(json.__file__),
-    "write to the root": lambda p: write("/harm"),
-    "write a setting of the kernel": lambda p: write("/proc/sys/kernel/core_pattern"),
+    "write to the interpreter": lambda _: write(json.__file__),
+    "write to the root": lambda _: write("/harm"),
+    "write a setting of the kernel": lambda _: write("/proc/sys/kernel/core_pattern"),
     "kill the worker": lambda p: os.kill(p["worker"], 9),
-    "kill its parent": lambda p: os.kill(os.getppid(), 0) if os.getppid() > 1 else os.kill(p["worker"], 0),
+    "kill its parent": kill_parent,
     "become root": become_root,
     "gain privileges": run_set_user_program,
     "mount": mount,
-    "fill /tmp": lambda p: fill("/tmp", p["too_much"]),
-    "fill /dev/shm": lambda p: fill("/dev/shm", p["too_much"]),
+    "fill /tmp": lambda p: fill("/tmp", p["too_much"]),  # noqa: S108 - its own
+    "fill /dev/shm": lambda p: fill("/dev/shm", p["too_much"]),  # noqa: S108 - its own
     "write a file without end": lambda p: fill(p["store"], p["too_much"]),
     "fork a thousand times": fork_a_thousand,
 }

@@ -13,7 +13,7 @@ from leaderboard.models import EmbeddingModel, ModelRevision
 from workers.child import ChildOrder, EvaluatingChild
 from workers.child_errors import ChildError
 from workers.enclosures import Evaluation, child_limits, evaluating_enclosure
-from workers.runner import _encode_config_name
+from workers.orders import encode_config_name
 from workers.sandbox.choice import chosen_sandbox
 
 
@@ -53,7 +53,7 @@ def test_the_child_loads_the_config_that_it_was_ordered(tmp_path: Path) -> None:
 def test_a_revision_names_its_config_by_digest() -> None:
     model = EmbeddingModel(repo_id="demo/clip", family="clip")
     digest = encode_config(EmbedderFamily.CLIP).sha256
-    assert _encode_config_name(ModelRevision(model=model, encode_config_sha256="")) == ""
-    assert _encode_config_name(ModelRevision(model=model, encode_config_sha256=digest)) == "default"
+    assert encode_config_name(ModelRevision(model=model, encode_config_sha256="")) == ""
+    assert encode_config_name(ModelRevision(model=model, encode_config_sha256=digest)) == "default"
     with pytest.raises(ModelUnsupported, match="any more"):
-        _encode_config_name(ModelRevision(model=model, encode_config_sha256="0" * 64))
+        encode_config_name(ModelRevision(model=model, encode_config_sha256="0" * 64))

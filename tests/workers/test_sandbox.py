@@ -22,8 +22,8 @@ from workers.sandbox.unsealed import Unsealed
 
 SECRET = "postgres://someone:canary-of-the-database@host/board"
 HARMLESS = [
-    "reach the worker's own address", "reach an abstract socket", "read another model", "read another model's vectors",
-    "read the settings", "write to its model",
+    "reach the worker's own address", "reach an abstract socket", "reach a socket in the file system", "read another model",
+    "read another model's vectors", "read the settings", "write to its model",
 ]  # fmt: skip
 
 
@@ -36,6 +36,7 @@ def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         (tmp_path / name / "weights").write_text("weights")
         (tmp_path / name / "weights").chmod(0o666)  # so that it is the sandbox that refuses, not the file
     name = f"medboard-{os.getpid()}"
+    visible_path = Path(f"/tmp/{name}")  # noqa: S108 - a path of a socket must be short
     with (
         socket.create_server(("127.0.0.1", 0)) as listener,
         socket.socket(socket.AF_UNIX) as abstract,
@@ -44,12 +45,12 @@ def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     ):
         abstract.bind(f"\0{name}")
         abstract.listen()
-        visible.bind(f"/tmp/{name}")
+        visible.bind(str(visible_path))
         visible.listen()
         parameters = {
             "port": listener.getsockname()[1],
             "abstract": name,
-            "socket": f"/tmp/{name}",
+            "socket": str(visible_path),
             "secret": SECRET,
             "model_file": str(tmp_path / "model" / "weights"),
             "other_model": str(tmp_path / "other" / "weights"),
@@ -64,7 +65,7 @@ def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         finally:
             assert bystander.poll() is None, "a process of the machine was killed"
             bystander.kill()
-            Path(f"/tmp/{name}").unlink()
+            visible_path.unlink()
 
 
 def outcomes(folder: Path, sandbox: Sandbox, scene, mode: str = "attempts") -> dict[str, str]:
@@ -148,14 +149,16 @@ def test_a_worker_that_is_not_root_seals_too(name: str) -> None:
         pytest.skip("every other test of this file shows it already")
     if not python.exists():
         pytest.skip("there is no Python that all users of this machine can run")
+    script = """
+import sys
+sys.path.insert(0, sys.argv[1])
+sys.dont_write_bytecode = True
+from workers.sandbox.choice import SANDBOXES, why_unusable
+print(repr(why_unusable(SANDBOXES[sys.argv[2]]())))
+"""
+    nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--")
     done = subprocess.run(
-        [
-            *("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--", str(python), "-I", "-c"),
-            "import sys; sys.path.insert(0, sys.argv[1]); sys.dont_write_bytecode = True\n"
-            "from workers.sandbox.choice import SANDBOXES, why_unusable\n"
-            "print(repr(why_unusable(SANDBOXES[sys.argv[2]]())))",
-            *(str(BASE_DIR), name),
-        ],
+        [*nobody, str(python), "-I", "-c", script, str(BASE_DIR), name],
         capture_output=True,
         text=True,
         check=False,
