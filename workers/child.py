@@ -5,6 +5,7 @@
 
 import contextlib
 import json
+import logging
 import os
 import queue
 import signal
@@ -35,6 +36,9 @@ _MOST_SHARE_OF_STORE = 1.25
 _STORE_SLACK = 1 << 28
 _SECONDS_BETWEEN_PROGRESS = 0.1
 _SECONDS_BETWEEN_DRAINS = 0.05
+_SECONDS_TO_END = 10.0
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,12 +238,19 @@ class EvaluatingChild:
         )
 
     def _finish_reading(self) -> None:
-        """Let the threads that read see the end; what they have read by now is of no use to anybody."""
+        """Wait for the end of what the child and its descendants write: then all are gone, and the device is free.
+
+        Only one that is not sealed off can leave descendants behind; they are not waited for without end.
+        """
         process = self._running()
+        deadline = time.monotonic() + _SECONDS_TO_END
         for thread in self._threads:
-            while thread.is_alive():
+            while thread.is_alive() and time.monotonic() < deadline:
                 with contextlib.suppress(queue.Empty):
                     self._lines.get(timeout=_SECONDS_BETWEEN_DRAINS)
+        if any(thread.is_alive() for thread in self._threads):
+            logger.warning("what the child %d started still runs", process.pid)
+            return
         for stream in (process.stdout, process.stderr):
             if stream is not None:
                 stream.close()
