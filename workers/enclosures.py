@@ -10,6 +10,7 @@ from django.conf import settings
 
 from workers.sandbox.places import (
     accelerator_devices,
+    accelerator_places,
     linked_places,
     present_devices,
     python_places,
@@ -58,6 +59,7 @@ def evaluating_enclosure(evaluation: Evaluation, limits: Limits) -> Enclosure:
         environment=child_environment(),
         read_only=(
             *python_places(),
+            *accelerator_places(evaluation.device),
             BASE_DIR / "evaluation",
             *seen,
             *(target for folder in seen for target in linked_places(folder, depth=_LINK_DEPTH)),

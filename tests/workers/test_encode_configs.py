@@ -10,14 +10,16 @@ from evaluation.errors import ModelUnsupported
 from evaluation.suites.demo.suite import build_demo
 from evaluation.vocabulary import EmbedderFamily
 from leaderboard.models import EmbeddingModel, ModelRevision
+from tests.workers.sandboxes import usable
 from workers.child import ChildOrder, EvaluatingChild
 from workers.child_errors import ChildError
 from workers.enclosures import Evaluation, child_limits, evaluating_enclosure
 from workers.orders import encode_config_name
-from workers.sandbox.choice import chosen_sandbox
+from workers.sandbox.choice import SANDBOXES
+from workers.sandbox.protocol import Sandbox
 
 
-def order(folder: Path, name: str) -> ChildOrder:
+def order(folder: Path, name: str, sandbox: Sandbox) -> ChildOrder:
     store = folder / "store"
     store.mkdir(exist_ok=True)
     evaluation = Evaluation(
@@ -31,21 +33,26 @@ def order(folder: Path, name: str) -> ChildOrder:
     )
     return ChildOrder(
         enclosure=evaluating_enclosure(evaluation, child_limits(store_bytes=10_000_000, n_tasks=1)),
-        sandbox=chosen_sandbox("auto"),
+        sandbox=sandbox,
         store_bytes=10_000_000,
         log=folder / "child.log",
         timeout_seconds=60,
     )
 
 
-def test_the_child_loads_the_config_that_it_was_ordered(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", SANDBOXES)
+def test_the_child_loads_the_config_that_it_was_ordered(tmp_path: Path, name: str) -> None:
+    sandbox = usable(name)
     write_tiny_clip(tmp_path / "clip", seed=1)
     for path in (tmp_path / "clip").iterdir():
         path.chmod(0o644)  # as a download leaves it: a root worker's child is another user
     build_demo(tmp_path / "suite")
-    with EvaluatingChild(order(tmp_path, "default")) as child:
+    with EvaluatingChild(order(tmp_path, "default", sandbox)) as child:
         assert child.wait_until_ready()["model"]["encode_config"]["name"] == "default"
-    with EvaluatingChild(order(tmp_path, "other")) as child, pytest.raises(ChildError, match="'other'") as refused:
+    with (
+        EvaluatingChild(order(tmp_path, "other", sandbox)) as child,
+        pytest.raises(ChildError, match="'other'") as refused,
+    ):
         child.wait_until_ready()
     assert refused.value.code == "model_unsupported"
 

@@ -141,6 +141,21 @@ with EvaluatingChild(order) as child:
 
 
 @pytest.mark.parametrize("name", SEALING)
+def test_descendants_end_with_the_sandbox(name: str, tmp_path: Path) -> None:
+    """Only the program that the worker started is killed, not what runs inside."""
+    order = hostile_order(tmp_path, usable(name), "wait_with_descendants", {})
+    with EvaluatingChild(order) as child:
+        child.wait_until_ready()
+        process = child._running()
+        sealed = psutil.Process(process.pid).children(recursive=True)
+        assert len(sealed) >= 3
+        process.kill()
+        with pytest.raises(ChildLost):
+            list(child.evaluate(["first"]))
+        assert psutil.wait_procs(sealed, timeout=30)[1] == []
+
+
+@pytest.mark.parametrize("name", SEALING)
 def test_a_worker_that_is_not_root_seals_too(name: str) -> None:
     """By a user namespace, with the system's Python, as nobody else can see a root's."""
     usable(name)

@@ -10,7 +10,7 @@ from tests.workers.sandboxes import hostile_order
 from workers.enclosures import Evaluation, child_limits, evaluating_enclosure
 from workers.sandbox.bubblewrap import Bubblewrap
 from workers.sandbox.choice import SANDBOXES
-from workers.sandbox.places import accelerator_devices, linked_places, outermost, system_places
+from workers.sandbox.places import accelerator_devices, accelerator_places, linked_places, outermost, system_places
 
 DEV = Path("/dev")
 NVIDIA = [DEV / name for name in ("nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm", "nvidia-caps")]
@@ -27,6 +27,13 @@ NVIDIA = [DEV / name for name in ("nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm
 def test_a_gpu_gets_the_devices_of_its_kind_and_a_cpu_none(device: str, expected: tuple[str, ...]) -> None:
     present = [*NVIDIA, DEV / "sda", DEV / "mem", DEV / "kmsg"]
     assert accelerator_devices(device, present) == tuple(DEV / name for name in expected)
+
+
+def test_a_gpus_driver_may_look_at_the_hardware(tmp_path: Path) -> None:
+    (tmp_path / "sys" / "bus").mkdir(parents=True)
+    (tmp_path / "sys" / "kernel").mkdir()
+    assert accelerator_places("cuda:0", tmp_path) == [tmp_path / "sys" / "bus"]
+    assert accelerator_places("cpu", tmp_path) == []
 
 
 def test_devices_are_among_what_bubblewrap_shows(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ _SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32", "usr")
 # Where libraries are found, and what time it is; nothing of accounts, keys or names of other machines.
 _ETC = ("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime")
 _NVIDIA = "nvidia"
+_HARDWARE = ("bus", "class", "dev", "devices")
 
 
 def system_places(root: Path = Path("/")) -> tuple[list[Path], list[tuple[str, Path]]]:
@@ -51,6 +52,12 @@ def accelerator_devices(device: str, present: Iterable[Path]) -> tuple[Path, ...
     if not device.startswith("cuda"):
         return ()
     return tuple(sorted(path for path in present if path.name.startswith(_NVIDIA)))
+
+
+def accelerator_places(device: str, root: Path = Path("/")) -> list[Path]:
+    """What a torch device's driver looks up of the machine's hardware; nothing for a CPU."""
+    places = [root / "sys" / name for name in _HARDWARE] if device.startswith("cuda") else []
+    return [place for place in places if place.is_dir()]
 
 
 def present_devices() -> list[Path]:
