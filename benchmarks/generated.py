@@ -25,7 +25,14 @@ _WORDS = (
 
 
 def write_generated_suite(
-    folder: Path, *, datasets: int, tasks_a_dataset: int, passages: int, queries: int, seed: int = 0
+    folder: Path,
+    *,
+    datasets: int,
+    tasks_a_dataset: int,
+    passages: int,
+    queries: int,
+    seed: int = 0,
+    slug: str = "generated",
 ) -> SuiteSpec:
     """Write a suite of `datasets` x `tasks_a_dataset` tasks; all tasks of a data set rank the same passages.
 
@@ -42,7 +49,7 @@ def write_generated_suite(
             spec = _spec(f"Set{number}_task{task}", f"Set{number}", pool)
             _write(folder / spec.data_path, [_record(generator, texts, n, q) for n, q in enumerate(questions)])
             specs.append(spec)
-    suite = SuiteSpec(slug="generated", version="1", title="Generated texts", synthetic=True, tasks=tuple(specs))
+    suite = SuiteSpec(slug=slug, version="1", title="Generated texts", synthetic=True, tasks=tuple(specs))
     write_manifest(folder, suite)
     return suite
 

@@ -4,10 +4,12 @@ import os
 from pathlib import Path
 
 from leaderboard.config import embedded
+from workers.sandbox.choice import best_sandbox_name
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads that spin while they wait slow the other processes
 os.environ.setdefault("MEDBOARD_DATA_DIR", str(BASE_DIR / ".data" / "tests"))
+os.environ.setdefault("SANDBOX", best_sandbox_name())  # tests of a sandbox that does not work here are skipped
 SERVERS = embedded.start()
 
 from leaderboard.config.settings import *  # noqa: E402, F403 - the servers above give these settings their addresses

@@ -1,136 +1,168 @@
 """The evaluating child process, seen from the worker: requests in, checked messages out.
 
-The child gets no address or password of any server. `evaluation.messages` describes the protocol.
+`evaluation.messages` describes the protocol, `workers.child_messages` checks it, `workers.sandbox` seals the child off.
 """
 
 import contextlib
 import json
+import logging
 import os
 import queue
+import signal
 import subprocess
-import sys
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from evaluation.errors import ErrorKind
-from evaluation.messages import PROTOCOL_VERSION
+from workers.child_errors import ChildError, ChildLost, ChildMisbehaved
+from workers.child_log import BoundedLog
+from workers.child_messages import MAX_LINE_BYTES, checked_message, misbehaved
+from workers.own_stores import hand_over
+from workers.sandbox.protocol import Enclosure, Sandbox
+from workers.sandbox.users import owner_of_store
+from workers.watch import Allowance, Watch
 
-MAX_LINE_BYTES = 64 * 1024 * 1024
-PASSED_ON = (
-    "PATH",
-    "LANG",
-    "LC_ALL",
-    "OMP_NUM_THREADS",
-    "CUDA_VISIBLE_DEVICES",
-    "OPENBLAS_CORETYPE",
-    "OPENBLAS_L2_SIZE",
-)
-# Large blocks are kept and used again: asking the kernel for them anew costs up to half of a network's time on a CPU.
-MALLOC = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 32)}
-BASE_DIR = Path(__file__).resolve().parent.parent
+MOST_LOG_BYTES = 64 * 1024 * 1024
+MOST_PROGRESS_MESSAGES = 1_000_000
+"""About one task."""
+_LINES_AHEAD = 2
+_MOST_SHARE_OF_STORE = 1.25
+_STORE_SLACK = 1 << 28
+_SECONDS_BETWEEN_PROGRESS = 0.1
+_SECONDS_BETWEEN_DRAINS = 0.05
+_SECONDS_TO_END = 10.0
 
-
-class ChildError(Exception):
-    """The child said why it cannot go on."""
-
-    def __init__(self, *, code: str, kind: str, message: str) -> None:
-        super().__init__(message)
-        self.code, self.kind, self.message = code, kind, message
-
-
-class ChildLost(Exception):
-    """The child ended, or fell silent, without saying why."""
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class ChildOrder:
-    """What a child is started on. `encode_config` is the name of one of the model's family, or "" for its default."""
+    """What a child is started on.
 
-    model: Path
-    adapter: Path | None
-    encode_config: str
-    suite: Path
-    device: str
-    store: Path
+    Attributes:
+        enclosure: its command, and what that may see and use.
+        sandbox: how it is sealed off.
+        store_bytes: what its folder may hold; it keeps to this by itself, and is ended when it holds far more.
+        log: the file that gets what it prints for people.
+        timeout_seconds: the most time for loading the model, and for any one task.
+    """
+
+    enclosure: Enclosure
+    sandbox: Sandbox
     store_bytes: int
     log: Path
     timeout_seconds: float
 
 
 class EvaluatingChild:
-    """A running `python -m evaluation serve`; a context manager that always ends it."""
+    """A running `python -m evaluation serve`; a context manager that always ends it.
+
+    Raises:
+        SandboxUnavailable: on entering, when it cannot be sealed off as ordered.
+    """
 
     def __init__(self, order: ChildOrder) -> None:
         self._order = order
-        self._lines: queue.Queue[bytes | None] = queue.Queue()
+        self._lines: queue.Queue[bytes | None] = queue.Queue(maxsize=_LINES_AHEAD)
         self._process: subprocess.Popen[bytes] | None = None
+        self._threads: list[threading.Thread] = []
+        self._watch: Watch | None = None
+        self._verdict: ChildMisbehaved | None = None
+        self._deadline = 0.0
 
     def __enter__(self) -> Self:
-        order = self._order
-        command = [sys.executable, "-m", "evaluation", "serve", "--model", str(order.model)]
-        command += ["--suite", str(order.suite), "--device", order.device]
-        command += ["--store", str(order.store), "--store-bytes", str(order.store_bytes)]
-        if order.encode_config:
-            command += ["--encode-config", order.encode_config]
-        if order.adapter:
-            command += ["--adapter", str(order.adapter)]
-        order.log.parent.mkdir(parents=True, exist_ok=True)
-        with order.log.open("ab") as log:
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                cwd=BASE_DIR,
-                env=_child_environment(),
-                start_new_session=True,
-            )
-        threading.Thread(target=self._read, name="child output", daemon=True).start()
+        enclosure, sandbox = self._order.enclosure, self._order.sandbox
+        hand_over(enclosure.writable, owner_of_store(enclosure.writable, is_sealed=sandbox.is_sealed))
+        self._process = subprocess.Popen(
+            sandbox.command(enclosure),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd="/",
+            env=dict(enclosure.environment),
+            start_new_session=True,
+        )
+        self._threads = [threading.Thread(target=target, daemon=True) for target in (self._read, self._keep_log)]
+        for thread in self._threads:
+            thread.start()
+        folder_bytes = int(_MOST_SHARE_OF_STORE * self._order.store_bytes) + _STORE_SLACK
+        allowance = Allowance(enclosure.limits.memory_bytes, enclosure.writable, folder_bytes)
+        self._watch = Watch(self._process.pid, allowance, self._end_for)
+        self._watch.start()
+        self._start_clock()
         return self
 
     def __exit__(
         self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
     ) -> None:
         process = self._running()
+        if self._watch is not None:
+            self._watch.stop()
         if process.stdin is not None:
             with contextlib.suppress(BrokenPipeError):  # it may have ended first
                 process.stdin.close()
         self.kill()
         process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
+        self._finish_reading()
 
     def kill(self) -> None:
         """End the child at once; waiting for its messages then raises `ChildLost`."""
         if self._process is not None and self._process.poll() is None:
-            self._process.kill()
+            with contextlib.suppress(ProcessLookupError):  # it may end at this moment
+                os.killpg(self._process.pid, signal.SIGKILL)
 
     def wait_until_ready(self) -> dict[str, Any]:
         """The child's description of what it loaded.
 
         Raises:
             ChildError: the model cannot be loaded.
+            ChildMisbehaved: the child broke the protocol, or took more than it may.
             ChildLost: the child ended without a word.
         """
         message = self._next()
-        if message["type"] != "ready" or message.get("protocol") != PROTOCOL_VERSION:
-            raise ChildLost(f"the child answered {message['type']!r} where 'ready' was due")
+        if message["type"] != "ready":
+            raise self._caught(misbehaved(f"it sent {message['type']!r} where 'ready' was due"))
+        self._start_clock()
         return message
 
     def evaluate(self, tasks: Sequence[str]) -> Iterator[dict[str, Any]]:
         """Send tasks and yield the child's messages until it is idle.
 
+        Of each task asked for comes one result or failure, in the order asked, with progress before it.
+
         Raises:
             ChildError: the child cannot go on.
-            ChildLost: the child ended or fell silent.
+            ChildMisbehaved: the child broke the protocol, or took more than it may.
+            ChildLost: the child ended.
         """
         self._send({"type": "evaluate", "tasks": list(tasks)})
-        while (message := self._next())["type"] != "idle":
-            yield message
+        for task in tasks:
+            self._start_clock()
+            yield from self._messages_about(task)
+        self._start_clock()
+        if (message := self._next())["type"] != "idle":
+            raise self._caught(misbehaved(f"it sent {message['type']!r} where 'idle' was due"))
+
+    def _messages_about(self, task: str) -> Iterator[dict[str, Any]]:
+        """What comes until a task is done; progress that comes too fast to be of use is left out."""
+        shown = float("-inf")
+        for _ in range(MOST_PROGRESS_MESSAGES):
+            message = self._next()
+            if _task_of(message) != task:
+                raise self._caught(misbehaved(f"it sent {message['type']!r} that is not about the task in turn"))
+            if message["type"] != "progress":
+                yield message
+                return
+            if time.monotonic() - shown >= _SECONDS_BETWEEN_PROGRESS:
+                shown = time.monotonic()
+                yield message
+        raise self._caught(misbehaved("it reported progress without end"))
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None:
@@ -147,57 +179,90 @@ class EvaluatingChild:
         except BrokenPipeError as error:
             raise ChildLost("the child ended before it was asked") from error
 
+    def _start_clock(self) -> None:
+        self._deadline = time.monotonic() + self._order.timeout_seconds
+
+    def _next(self) -> dict[str, Any]:
+        try:
+            line = self._lines.get(timeout=max(0.0, self._deadline - time.monotonic()))
+        except queue.Empty as error:
+            raise self._caught(_too_slow(self._order.timeout_seconds)) from error
+        if line is None:
+            raise self._end()
+        try:
+            message = checked_message(line)
+        except ChildMisbehaved as error:
+            raise self._caught(error) from error
+        if message["type"] == "failed":
+            raise ChildError(code=message["code"], kind=message["kind"], message=message["message"])
+        return message
+
+    def _caught(self, error: ChildMisbehaved) -> ChildMisbehaved:
+        """An error of a child that is ended for it."""
+        self.kill()
+        return error
+
+    def _end(self) -> Exception:
+        """Why there are no more lines."""
+        self.kill()
+        status = self._running().wait()
+        return self._verdict or ChildLost(f"the child ended with status {status}; its log is {self._order.log.name}")
+
+    def _end_for(self, verdict: ChildMisbehaved) -> None:
+        """End the child from another thread; whoever waits for its messages gets the verdict."""
+        self._verdict = self._verdict or verdict
+        self.kill()
+
     def _read(self) -> None:
-        """Pass the child's lines on; None stands for its end, or for a line that no honest child writes."""
+        """Pass the child's lines on; None stands for its end. A line without an end that is long is passed on too."""
         stdout = self._running().stdout
         if stdout is not None:
             while line := stdout.readline(MAX_LINE_BYTES):
-                if not line.endswith(b"\n"):
+                if not line.endswith(b"\n") and len(line) < MAX_LINE_BYTES:
                     break
                 self._lines.put(line)
         self._lines.put(None)
 
-    def _next(self) -> dict[str, Any]:
-        try:
-            line = self._lines.get(timeout=self._order.timeout_seconds)
-        except queue.Empty as error:
-            self.kill()
-            raise ChildLost(f"the child said nothing for {self._order.timeout_seconds:.0f} seconds") from error
-        if line is None:
-            self.kill()
-            status = self._running().wait()
-            raise ChildLost(f"the child ended with status {status}; its log is {self._order.log.name}")
-        message = _parse(line)
-        if message["type"] == "failed":
-            raise ChildError(
-                code=str(message.get("code", ""))[:64] or "evaluation_error",
-                kind=_known_kind(message.get("kind")),
-                message=str(message.get("message", ""))[:2000] or "The evaluation failed without a reason.",
+    def _keep_log(self) -> None:
+        stderr = self._running().stderr
+        if not isinstance(stderr, BufferedReader) or BoundedLog(self._order.log).copy(
+            stderr, most_bytes=MOST_LOG_BYTES
+        ):
+            return
+        self._end_for(
+            ChildMisbehaved(
+                code="output_limit",
+                kind=ErrorKind.LIMIT,
+                message=f"The evaluating process printed more than {MOST_LOG_BYTES:,} bytes.",
             )
-        return message
+        )
+
+    def _finish_reading(self) -> None:
+        """Wait for the end of what the child and its descendants write: then all are gone, and the device is free.
+
+        Only one that is not sealed off can leave descendants behind; they are not waited for without end.
+        """
+        process = self._running()
+        deadline = time.monotonic() + _SECONDS_TO_END
+        for thread in self._threads:
+            while thread.is_alive() and time.monotonic() < deadline:
+                with contextlib.suppress(queue.Empty):
+                    self._lines.get(timeout=_SECONDS_BETWEEN_DRAINS)
+        if any(thread.is_alive() for thread in self._threads):
+            logger.warning("what the child %d started still runs", process.pid)
+            return
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
 
 
-def _parse(line: bytes) -> dict[str, Any]:
-    try:
-        message = json.loads(line)
-    except ValueError as error:
-        raise ChildLost("the child wrote a line that is not JSON") from error
-    if not isinstance(message, dict) or not isinstance(message.get("type"), str):
-        raise ChildLost("the child wrote a message without a type")
-    return message
+def _task_of(message: Mapping[str, Any]) -> object:
+    return message["result"]["task"] if message["type"] == "task_result" else message.get("task")
 
 
-def _known_kind(kind: object) -> str:
-    return str(kind) if kind in set(ErrorKind) else ErrorKind.INFRASTRUCTURE
-
-
-def _child_environment() -> dict[str, str]:
-    """What the child needs and nothing else: no server's address, no token."""
-    passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    return {
-        **passed,
-        "HF_HUB_OFFLINE": "1",
-        "TRANSFORMERS_OFFLINE": "1",
-        "PYTHONUNBUFFERED": "1",
-        "HOME": "/nonexistent",
-    }
+def _too_slow(seconds: float) -> ChildMisbehaved:
+    return ChildMisbehaved(
+        code="time_limit",
+        kind=ErrorKind.LIMIT,
+        message=f"The evaluation took longer than the {seconds:,.0f} seconds that a task may take.",
+    )

@@ -16,6 +16,7 @@ from honcho.printer import Printer
 
 from leaderboard.config import embedded
 from workers.machine import memory_of_this_machine
+from workers.sandbox.choice import UNSEALED, best_sandbox_name
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 SITE_PORT = int(os.environ.get("MEDBOARD_PORT", "8000"))
@@ -35,6 +36,8 @@ def main() -> None:
         with_local_hub = "HUB_ENDPOINT" not in os.environ
         os.environ.setdefault("HUB_ENDPOINT", f"http://127.0.0.1:{HUB_PORT}")
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.config.settings")
+        if "SANDBOX" not in os.environ:
+            os.environ["SANDBOX"] = best_sandbox_name()
         _prepare()
         manager = _processes(with_local_hub=with_local_hub)
         if with_local_hub:
@@ -119,6 +122,10 @@ def _announce() -> None:
     sys.stdout.write(f"\nMedBoard is at http://127.0.0.1:{SITE_PORT}/\n")
     if file.exists():
         sys.stdout.write(f"Administrator: {ADMIN}, password in {os.path.relpath(file)}\n")
+    if settings.SANDBOX == UNSEALED:
+        sys.stdout.write("Models are NOT sealed off: this machine allows no sandbox. Let nobody else submit any.\n")
+    else:
+        sys.stdout.write(f"Models are sealed off by {settings.SANDBOX}.\n")
     sys.stdout.write("Ctrl-C stops it.\n\n")
     sys.stdout.flush()
 

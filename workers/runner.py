@@ -3,32 +3,35 @@
 import contextlib
 import logging
 import threading
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.db import DataError, IntegrityError
 
-from evaluation.embedders.encode_config import encode_config_by_sha256
-from evaluation.errors import EvaluationError
-from evaluation.vocabulary import EmbedderFamily
+from evaluation.errors import EvaluationError, ResultInvalid
 from leaderboard.exceptions import LeaseLost
-from leaderboard.models import ModelRevision, Run
+from leaderboard.models import Run, TaskRun
 from leaderboard.models.vocabulary import RunState
 from leaderboard.services import failures, leases, results
 from leaderboard.services.administration import worker_takes
 from leaderboard.services.leases import TaskClaim
-from workers.child import ChildError, ChildLost, ChildOrder, EvaluatingChild
+from workers.child import EvaluatingChild
+from workers.child_errors import ChildError, ChildLost, ChildMisbehaved
+from workers.child_log import redacted
+from workers.child_messages import MAX_MESSAGE, misbehaved
 from workers.fetching import fetched
 from workers.heartbeat import Heartbeat
 from workers.identity import WorkerIdentity
 from workers.ingest import aggregates_of_run, outcome_from_message
+from workers.orders import order_of, store_of
 from workers.shutdown import SHUTDOWN
 from workers.snapshots import build_snapshots
-from workers.suite_folders import suite_folder
-
-MAX_MESSAGE = 2000
 
 logger = logging.getLogger(__name__)
+
+
+class TaskSpoiled(Exception):
+    """A task has failed for what the child did, and that child is given up."""
 
 
 def work_until_idle(worker: WorkerIdentity) -> None:
@@ -57,6 +60,9 @@ def _evaluate(run: Run, worker: WorkerIdentity) -> None:
         logger.warning("run %s: %s", run.pk, lost)
         if SHUTDOWN.requested:
             _give_back(run, worker, reason="the worker was told to stop")
+    except TaskSpoiled as spoiled:
+        # The task that the child was in has failed for it; the run goes on with another child.
+        logger.warning("run %s: %s", run.pk, spoiled)
     except (EvaluationError, ChildError) as error:
         _report_failure(run, worker, error)
     except ChildLost as lost:
@@ -71,7 +77,8 @@ def _evaluate_tasks(run: Run, worker: WorkerIdentity) -> None:
     with contextlib.ExitStack() as stack:
         held = stack.enter_context(_HeldRun(run, worker))
         model, adapter = stack.enter_context(fetched(run, is_wanted=held.is_wanted))
-        with EvaluatingChild(_order(run, model, adapter)) as child:
+        store = stack.enter_context(store_of(run))
+        with EvaluatingChild(order_of(run, model, adapter, store)) as child:
             held.end_when_lost(child)
             SHUTDOWN.call_when_requested(child.kill)
             ready = _wait_until_ready(child, run, worker)
@@ -131,33 +138,14 @@ class _HeldRun(Heartbeat):
                 self._child.kill()
 
 
-def _order(run: Run, model: Path, adapter: Path | None) -> ChildOrder:
-    return ChildOrder(
-        model=model,
-        adapter=adapter,
-        encode_config=_encode_config_name(run.revision),
-        suite=suite_folder(run.suite),
-        device=settings.WORKER_DEVICE,
-        store=settings.EMBEDDING_STORE_DIR,
-        store_bytes=settings.EMBEDDING_STORE_BYTES,
-        log=settings.DATA_DIR / "logs" / f"{run.pk}.log",
-        timeout_seconds=settings.TASK_TIMEOUT_SECONDS,
-    )
-
-
-def _encode_config_name(revision: ModelRevision) -> str:
-    """The name of the encode config that a revision was submitted with, "" for the default."""
-    if not revision.encode_config_sha256:
-        return ""
-    return encode_config_by_sha256(EmbedderFamily(revision.model.family), revision.encode_config_sha256).name
-
-
 def _evaluate_group(child: EvaluatingChild, claims: list[TaskClaim], worker: WorkerIdentity, *, kind: str) -> None:
     """Evaluate claimed tasks of a kind of suite; what the child did not get to is given back."""
     open_claims = {claim.task_name: claim for claim in claims}
     try:
         for message in child.evaluate(list(open_claims)):
             _handle(message, open_claims, worker, kind=kind)
+    except ChildMisbehaved as error:
+        _spoil(error, open_claims, worker)
     finally:
         leases.claims_return(
             claims=list(open_claims.values()),
@@ -167,44 +155,66 @@ def _evaluate_group(child: EvaluatingChild, claims: list[TaskClaim], worker: Wor
         )
 
 
+def _spoil(error: ChildMisbehaved, open_claims: dict[str, TaskClaim], worker: WorkerIdentity) -> None:
+    """Fail the task that a child was in when it broke a rule, and give it up.
+
+    Raises:
+        TaskSpoiled: always.
+    """
+    if open_claims:
+        task = next(iter(open_claims))
+        _fail_task(open_claims.pop(task), worker, code=error.code, kind=error.kind, message=error.message)
+        raise TaskSpoiled(f"task {task}: {error.code}: {error.message}") from error
+    raise TaskSpoiled(f"after its tasks: {error.code}: {error.message}") from error
+
+
 def _handle(message: dict[str, Any], open_claims: dict[str, TaskClaim], worker: WorkerIdentity, *, kind: str) -> None:
+    """Store what a checked message says.
+
+    Raises:
+        ChildMisbehaved: its result is none that can be stored.
+    """
     match message["type"]:
         case "progress":
-            claim = open_claims.get(str(message.get("task")))
-            if claim:
-                done, total = int(message["done"]), int(message["total"])
-                results.task_run_progress(claim=claim, worker=worker.name, done=done, total=total)
+            claim = open_claims[message["task"]]
+            results.task_run_progress(claim=claim, worker=worker.name, done=message["done"], total=message["total"])
         case "task_result":
-            name, outcome = outcome_from_message(message, kind=kind)
-            results.task_run_succeed(claim=_claim_for(name, open_claims), worker=worker.name, outcome=outcome)
-            del open_claims[name]
-            logger.info("task %s: stored", name)
+            claim = open_claims[message["result"]["task"]]
+            _store_result(message, claim, worker, kind=kind)
+            del open_claims[claim.task_name]
+            logger.info("task %s: stored", claim.task_name)
         case "task_failed":
-            name = str(message.get("task"))
-            failures.task_failure_report(
-                claim=_claim_for(name, open_claims),
-                worker=worker.name,
-                worker_class=worker.worker_class,
-                code=str(message["code"])[:64],
-                kind=str(message["kind"]),
-                message=_without_folders(str(message["message"])),
-            )
-            del open_claims[name]
-        case other:
-            raise ChildLost(f"the child sent a message of unknown type {other!r}")
+            claim = open_claims.pop(message["task"])
+            _fail_task(claim, worker, code=message["code"], kind=message["kind"], message=message["message"])
+
+
+def _store_result(message: dict[str, Any], claim: TaskClaim, worker: WorkerIdentity, *, kind: str) -> None:
+    declared = TaskRun.objects.values_list("task__spec_sha256", flat=True).get(pk=claim.task_run_id)
+    if message["result"].get("spec_sha256") != declared:
+        raise misbehaved("its result is of a task that is declared otherwise")
+    try:
+        _, outcome = outcome_from_message(message, kind=kind)
+        results.task_run_succeed(claim=claim, worker=worker.name, outcome=outcome)
+    except (ResultInvalid, IntegrityError, DataError) as error:
+        # What the schema lets pass and the database refuses is no less a lie.
+        reason = error.message if isinstance(error, ResultInvalid) else "the database cannot hold it"
+        raise misbehaved(f"its result is wrong: {reason}") from error
+
+
+def _fail_task(claim: TaskClaim, worker: WorkerIdentity, *, code: str, kind: str, message: str) -> None:
+    failures.task_failure_report(
+        claim=claim,
+        worker=worker.name,
+        worker_class=worker.worker_class,
+        code=code,
+        kind=kind,
+        message=_without_folders(message),
+    )
 
 
 def _without_folders(message: str) -> str:
-    """A message for people, without the folders of this worker."""
-    for folder in (settings.SUITES_DIR, settings.MODEL_CACHE_DIR, settings.EMBEDDING_STORE_DIR):
-        message = message.replace(f"{folder}/", "")
-    return message[:MAX_MESSAGE]
-
-
-def _claim_for(name: str, open_claims: dict[str, TaskClaim]) -> TaskClaim:
-    if name not in open_claims:
-        raise ChildLost(f"the child answered for task {name!r}, which it was not asked")
-    return open_claims[name]
+    """A message for people, without the folders and secrets of this worker."""
+    return redacted(message, secrets=(settings.HUB_TOKEN,))[:MAX_MESSAGE]
 
 
 def _close(run: Run, worker: WorkerIdentity) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from celery.signals import celeryd_init, worker_ready, worker_shutting_down
+from celery.signals import celeryd_init, worker_init, worker_ready, worker_shutting_down
 from django.utils import timezone
 
 from leaderboard.queue import BUILD_SNAPSHOT, HEAR_BELL
@@ -14,6 +14,8 @@ from workers.checks import start_of, start_problems
 from workers.identity import worker_identity
 from workers.presence import Presence
 from workers.runner import work_until_idle
+from workers.sandbox.protocol import SandboxUnavailable
+from workers.sealing import worker_sandbox
 from workers.shutdown import SHUTDOWN
 from workers.snapshots import build_snapshot
 
@@ -45,6 +47,15 @@ def refuse_bad_settings(options: dict[str, Any], **_signal: Any) -> None:
     """
     if problems := start_problems(start_of(options)):
         raise SystemExit("This worker does not start:\n" + "\n".join(f"- {problem}" for problem in problems))
+
+
+@worker_init.connect
+def refuse_to_work_unsealed(**_signal: Any) -> None:
+    """A worker that cannot seal off what it evaluates does not start, and says why."""
+    try:
+        worker_sandbox()
+    except SandboxUnavailable as error:
+        raise SystemExit(str(error)) from error  # what is no Exception passes Celery's signals
 
 
 @worker_ready.connect

@@ -36,6 +36,13 @@ WORKER_CLASS = env.str("WORKER_CLASS", default="cpu")
 CPU_CLASS_BYTES = env.int("CPU_CLASS_BYTES", default=8 * 1024**3)
 MODEL_CACHE_BYTES = env.int("MODEL_CACHE_BYTES", default=200 * 1024**3)
 
+# --- how workers seal off what they evaluate ---------------------------------------------------------------------------
+
+SANDBOX = env.str("SANDBOX", default="auto")
+CHILD_MEMORY_BYTES = env.int("CHILD_MEMORY_BYTES", default=0)  # 0: four fifths of the machine's
+CHILD_PROCESSES = env.int("CHILD_PROCESSES", default=1024)
+CHILD_TMP_BYTES = env.int("CHILD_TMP_BYTES", default=1024**3)
+
 # --- what the site quotes ---------------------------------------------------------------------------------------------
 
 REPORTED_FIGURES = Path(

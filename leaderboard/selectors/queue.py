@@ -16,6 +16,7 @@ RECENT_RUNS = 10
 WAITING_SHOWN = 50
 """Waiting runs on one page."""
 WORKERS_REMEMBERED = timedelta(days=1)
+UNSEALED = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,3 +185,9 @@ def _queued_run(run: Any, *, place: int | None = None, expected: ExpectedStart |
         place=place,
         expected=expected,
     )
+
+
+def unsealed_workers() -> list[str]:
+    """The names of workers of the last day that evaluate without sealing anything off."""
+    seen = Worker.objects.filter(last_seen_at__gte=timezone.now() - WORKERS_REMEMBERED)
+    return list(seen.filter(versions__sandbox=UNSEALED).values_list("name", flat=True))
