@@ -149,25 +149,26 @@ def task_run_lock(claim: TaskClaim, *, worker: str) -> TaskRun:
 
 @transaction.atomic
 def claims_return(*, claims: list[TaskClaim], worker: str, blameless: bool = False) -> int:
-    """Give back tasks that a worker took and did not finish; returns how many.
+    """Give back tasks that a worker took and did not finish, in the order in which it took them; returns how many.
 
-    `blameless`: the worker was told to stop, so this does not count towards the claims after which a task fails.
+    Only the first was in work, so only it may be why the worker ended. `blameless`: the worker was told to stop, so
+    even that does not count towards the claims after which a task fails.
     """
     returned = 0
-    for claim in claims:
+    for number, claim in enumerate(claims):
         try:
             task_run = task_run_lock(claim, worker=worker)
         except LeaseLost:
             continue
-        if blameless:
-            task_run.claims -= 1
-        _task_give_back(task_run)
+        _task_give_back(task_run, blameless=blameless or number > 0)
         returned += 1
     return returned
 
 
-def _task_give_back(task_run: TaskRun) -> None:
+def _task_give_back(task_run: TaskRun, *, blameless: bool) -> None:
     """Make a task claimable again, unless it was lost too often: then it fails, so that nothing loops for ever."""
+    if blameless:
+        task_run.claims -= 1
     if task_run.claims < settings.MAX_LOST_LEASES:
         task_run_move(task_run, TaskRunState.PENDING)
         return
@@ -192,8 +193,11 @@ def leases_reap() -> int:
     expired_tasks = TaskRun.objects.select_for_update(skip_locked=True, of=("self",)).filter(
         state=TaskRunState.CLAIMED, lease_expires_at__lt=Now()
     )
-    for task_run in expired_tasks:
-        _task_give_back(task_run)
+    blamed: set[tuple[UUID, str]] = set()
+    for task_run in expired_tasks.order_by("task__position"):
+        holder = (task_run.run_id, task_run.lease_owner)
+        _task_give_back(task_run, blameless=holder in blamed)  # a worker does its tasks in order: the first was in work
+        blamed.add(holder)
         RunEvent.objects.create(
             run_id=task_run.run_id,
             actor=REAPER,

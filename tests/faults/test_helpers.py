@@ -1,0 +1,62 @@
+"""Several workers on one run share its tasks: none is done twice, and the wall time falls."""
+
+import time
+from collections import Counter
+
+import pytest
+
+from leaderboard.models import Run, Worker
+from tests.faults.boards import Board
+
+
+def ready_workers(board: Board, count: int) -> list[str]:
+    """Names of workers that run and wait for work."""
+    names = [f"worker-{count}-{number}" for number in range(count)]
+    known = Worker.objects.count()
+    for name in names:
+        board.start_worker(name)
+    board.wait_until(lambda: Worker.objects.count() == known + count, seconds=90, what="the workers")
+    return names
+
+
+def evaluate(board: Board, name: str, *, seconds: float) -> tuple[Run, float]:
+    """A run from submission to its end, and its wall time."""
+    started = time.monotonic()
+    run = board.submit(name, seconds=seconds)
+    board.wait_until_ended([run], seconds=400)
+    return run, time.monotonic() - started
+
+
+def tasks_done(board: Board, name: str) -> list[str]:
+    return [
+        line.partition(": stored")[0].rpartition(" ")[2] for line in board.processes.lines(name) if ": stored" in line
+    ]
+
+
+@pytest.mark.timeout(300)
+def test_two_workers_share_a_run_and_do_no_task_twice(board: Board) -> None:
+    board.start_beat()
+    names = ready_workers(board, 2)
+    run, _ = evaluate(board, "model", seconds=0.2)
+    board.assert_at_rest([run])
+    shares = [tasks_done(board, name) for name in names]
+    assert sorted(sum(shares, [])) == sorted(run.task_runs.values_list("task__name", flat=True))
+    assert min(map(len, shares)) >= run.task_runs.count() / 5
+
+
+@pytest.mark.timeout(900)
+def test_wall_time_falls_with_the_number_of_workers(board: Board, is_long: bool) -> None:
+    if not is_long:
+        pytest.skip("times are measured by `make faults`, on a machine that does nothing else")
+    board.start_beat()
+    walls = {}
+    for count in (1, 2, 4):
+        names = ready_workers(board, count)
+        run, walls[count] = evaluate(board, f"model-{count}", seconds=2.0)
+        board.assert_at_rest([run])
+        done = Counter(task for name in names for task in tasks_done(board, name))
+        assert set(done.values()) == {1}
+        for name in names:
+            board.processes.retire(name)
+    assert walls[1] / walls[2] >= 1.8, walls
+    assert walls[1] / walls[4] >= 2.5, walls
