@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import os
 import socket
 import sys
 import time
@@ -32,6 +33,7 @@ from tests.processes import WatchedProcess
 
 WORKER = ["-m", "tests.faults.worker", "--pool", "threads", "--concurrency", "1", "--loglevel", "info"]
 BEAT = ["-m", "celery", "-A", "workers.celery", "beat", "--scheduler", "celery.beat.Scheduler"]
+LONG = os.environ.get("MEDBOARD_FAULTS") == "long"  # `make faults`, which takes its time
 LEASE_SECONDS = 2
 REAPER_SECONDS = 0.5
 TASKS_A_GROUP = 3

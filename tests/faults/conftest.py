@@ -1,6 +1,5 @@
 """A board of real processes on the test's database, a broker of its own and a local hub."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -60,9 +59,3 @@ def board(
         finally:
             board.processes.end()
             queue._client.cache_clear()
-
-
-@pytest.fixture(scope="session")
-def is_long() -> bool:
-    """Whether this is `make faults`, which takes its time."""
-    return os.environ.get("MEDBOARD_FAULTS") == "long"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 import redis
 
-from tests.faults.boards import Board
+from tests.faults.boards import LONG, Board
 
 
 def flush(board: Board, seconds: float) -> None:
@@ -36,11 +36,11 @@ def stand_still(board: Board, seconds: float) -> None:
 
 
 @pytest.mark.timeout(600)
-def test_no_run_is_lost_with_the_broker(board: Board, is_long: bool) -> None:
+def test_no_run_is_lost_with_the_broker(board: Board) -> None:
     """While a run is in work, and while the next one waits to be heard."""
     board.start_beat()
     board.start_worker()
-    outage = 60 if is_long else 3
+    outage = 60 if LONG else 3
     runs = []
     faults: list[Callable[[Board, float], None]] = [flush, restart, stay_away, stand_still]
     for number, fault in enumerate(faults):

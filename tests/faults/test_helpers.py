@@ -1,20 +1,21 @@
 """Several workers on one run share its tasks: none is done twice, and the wall time falls."""
 
+import itertools
 import time
 from collections import Counter
 
 import pytest
 
 from leaderboard.models import Run, Worker
-from tests.faults.boards import Board
+from tests.faults.boards import LONG, Board
 
 
-def ready_workers(board: Board, count: int) -> list[str]:
-    """Names of workers that run and wait for work."""
+def ready_workers(board: Board, count: int, **of_the_first: str) -> list[str]:
+    """Names of workers that run and wait for work; the first can have settings of its own."""
     names = [f"worker-{count}-{number}" for number in range(count)]
     known = Worker.objects.count()
     for name in names:
-        board.start_worker(name)
+        board.start_worker(name, **(of_the_first if name == names[0] else {}))
     board.wait_until(lambda: Worker.objects.count() == known + count, seconds=90, what="the workers")
     return names
 
@@ -34,19 +35,26 @@ def tasks_done(board: Board, name: str) -> list[str]:
 
 
 @pytest.mark.timeout(300)
-def test_two_workers_share_a_run_and_do_no_task_twice(board: Board) -> None:
+@pytest.mark.parametrize("jump", [86_400, -86_400] if LONG else [86_400])
+def test_two_workers_share_a_run_though_the_clock_of_one_jumps(board: Board, jump: int) -> None:
+    clock = board.folder / "clock"
+    clock.write_text("0")
     board.start_beat()
-    names = ready_workers(board, 2)
-    run, _ = evaluate(board, "model", seconds=0.2)
+    names = ready_workers(board, 2, FAULTS_CLOCK_FILE=str(clock))
+    run = board.submit("model", seconds=0.2)
+    board.wait_until_stored(run, n_tasks=5)
+    clock.write_text(str(jump))
+    board.wait_until_ended([run], seconds=120)
     board.assert_at_rest([run])
     shares = [tasks_done(board, name) for name in names]
-    assert sorted(sum(shares, [])) == sorted(run.task_runs.values_list("task__name", flat=True))
+    assert sorted(itertools.chain(*shares)) == sorted(run.task_runs.values_list("task__name", flat=True))
     assert min(map(len, shares)) >= run.task_runs.count() / 5
+    assert not run.task_runs.filter(claims__gt=1).exists(), "no lease may have expired"
 
 
 @pytest.mark.timeout(900)
-def test_wall_time_falls_with_the_number_of_workers(board: Board, is_long: bool) -> None:
-    if not is_long:
+def test_wall_time_falls_with_the_number_of_workers(board: Board) -> None:
+    if not LONG:
         pytest.skip("times are measured by `make faults`, on a machine that does nothing else")
     board.start_beat()
     walls = {}

@@ -3,7 +3,7 @@
 With FAULTS_CLOCK_FILE, the clock of this process is wrong by as many seconds as that file says.
 """
 
-import datetime
+import datetime as dt
 import os
 import sys
 import time
@@ -13,22 +13,22 @@ from pathlib import Path
 def shift_clock(file: Path) -> None:
     """Replace what Python code asks for the time of day; what measures durations goes on, as on a real machine."""
     true_time = time.time
-    true_datetime = datetime.datetime
+    true_datetime = dt.datetime
 
     def offset() -> float:
         return float(file.read_text() or 0) if file.exists() else 0.0
 
     class ShiftedDatetime(true_datetime):
         @classmethod
-        def now(cls, tz: datetime.tzinfo | None = None) -> datetime.datetime:
-            return true_datetime.now(tz) + datetime.timedelta(seconds=offset())
+        def now(cls, tz: dt.tzinfo | None = None) -> dt.datetime:
+            return true_datetime.now(tz) + dt.timedelta(seconds=offset())
 
         @classmethod
-        def utcnow(cls) -> datetime.datetime:
-            return true_datetime.now(datetime.UTC).replace(tzinfo=None) + datetime.timedelta(seconds=offset())
+        def utcnow(cls) -> dt.datetime:
+            return true_datetime.now(dt.UTC).replace(tzinfo=None) + dt.timedelta(seconds=offset())
 
     time.time = lambda: true_time() + offset()
-    datetime.datetime = ShiftedDatetime
+    dt.datetime = ShiftedDatetime
 
 
 def main() -> None:
