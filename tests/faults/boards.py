@@ -153,7 +153,8 @@ class Board:
         """What a person needs to see why a board did not come to rest."""
         runs = [f"{run.pk} {run.state} {run.error_message} {n_stored(run)} stored" for run in Run.objects.all()]
         events = [f"{run.pk} {event}" for run in Run.objects.all() for event in run.events.all()]
-        return "\n".join([*runs, *events[-60:], *(line.rstrip() for line in self.processes.lines()[-120:])])
+        said = [line.rstrip() for line in self.processes.lines() if "workers.reap" not in line]
+        return "\n".join([*runs, *events[-60:], *said[-120:]])
 
     def expected(self, run: Run) -> list[TaskResult]:
         """The results of a run on a machine where nothing happens: no board, no worker, no sleep."""

@@ -5,6 +5,7 @@ import time
 from collections import Counter
 
 import pytest
+from django.utils import timezone
 
 from leaderboard.models import Run, Worker
 from tests.faults.boards import LONG, Board
@@ -16,7 +17,7 @@ def ready_workers(board: Board, count: int, **of_the_first: str) -> list[str]:
     known = Worker.objects.count()
     for name in names:
         board.start_worker(name, **(of_the_first if name == names[0] else {}))
-    board.wait_until(lambda: Worker.objects.count() == known + count, seconds=90, what="the workers")
+    board.wait_until(lambda: Worker.objects.count() == known + count, seconds=60, what="the workers")
     return names
 
 
@@ -50,6 +51,15 @@ def test_two_workers_share_a_run_though_the_clock_of_one_jumps(board: Board, jum
     assert sorted(itertools.chain(*shares)) == sorted(run.task_runs.values_list("task__name", flat=True))
     assert min(map(len, shares)) >= run.task_runs.count() / 5
     assert not run.task_runs.filter(claims__gt=1).exists(), "no lease may have expired"
+    board.wait_until(
+        lambda: abs(seen_ahead(jump)) < 60, seconds=30, what="a worker that says it lives in the other day"
+    )
+
+
+def seen_ahead(jump: int) -> float:
+    """How far the worker that says it was seen latest (earliest, if the jump is back) is from its own wrong time."""
+    seen = sorted(Worker.objects.values_list("last_seen_at", flat=True))
+    return (seen[-1 if jump > 0 else 0] - timezone.now()).total_seconds() - jump
 
 
 @pytest.mark.timeout(900)

@@ -11,30 +11,33 @@ from pathlib import Path
 
 
 def shift_clock(file: Path) -> None:
-    """Replace what Python code asks for the time of day; what measures durations goes on, as on a real machine."""
+    """Replace what Python code asks for the time of day; what measures durations goes on, as on a real machine.
+
+    `datetime` itself belongs to compiled code, so it is replaced where our code and Celery read the clock.
+    """
     true_time = time.time
-    true_datetime = dt.datetime
 
     def offset() -> float:
-        return float(file.read_text() or 0) if file.exists() else 0.0
+        return float(file.read_text() or 0)
 
-    class ShiftedDatetime(true_datetime):
+    time.time = lambda: true_time() + offset()  # first of all: many take a copy of it
+
+    class ShiftedDatetime(dt.datetime):
         @classmethod
         def now(cls, tz: dt.tzinfo | None = None) -> dt.datetime:
-            return true_datetime.now(tz) + dt.timedelta(seconds=offset())
+            return dt.datetime.now(tz) + dt.timedelta(seconds=offset())
 
-        @classmethod
-        def utcnow(cls) -> dt.datetime:
-            return true_datetime.now(dt.UTC).replace(tzinfo=None) + dt.timedelta(seconds=offset())
+    from celery.worker import request
+    from django.utils import timezone
 
-    time.time = lambda: true_time() + offset()
-    dt.datetime = ShiftedDatetime
+    request.datetime = ShiftedDatetime
+    timezone.now = lambda: ShiftedDatetime.now(dt.UTC)
 
 
 def main() -> None:
     if "FAULTS_CLOCK_FILE" in os.environ:
         shift_clock(Path(os.environ["FAULTS_CLOCK_FILE"]))
-    from celery.__main__ import main as celery  # the clock is shifted before anything takes a copy of it
+    from celery.__main__ import main as celery
 
     sys.executable = os.environ["FAULTS_PYTHON"]
     sys.argv = ["celery", "-A", "workers.celery", "worker", *sys.argv[1:]]
