@@ -27,14 +27,13 @@ class Presence(threading.Thread):
     def run(self) -> None:
         """Report until the process ends."""
         while not self._never.wait(settings.LEASE_SECONDS):
-            try:
-                self.report()
-            except (DatabaseError, InterfaceError) as error:
-                logger.warning("could not report as seen: %s", error)
-            finally:
-                connection.close()
+            self._report()
 
-    def report(self) -> None:
-        """Report once."""
-        worker_seen(name=self._worker)
-        leases_reap()
+    def _report(self) -> None:
+        try:
+            worker_seen(name=self._worker)
+            leases_reap()
+        except (DatabaseError, InterfaceError) as error:
+            logger.warning("could not report as seen: %s", error)
+        finally:
+            connection.close()
