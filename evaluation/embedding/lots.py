@@ -56,8 +56,11 @@ def divide(inputs: Sequence[EmbeddingInput], keys: Sequence[str], shared: Abstra
 
 
 def _cut(members: dict[str, EmbeddingInput], size: int) -> Iterator[Lot]:
-    """Lots of at most `size` texts or planned images, the inputs with most images first."""
-    ordered = sorted(members.items(), key=lambda member: (-planned_images(member[1]), member[0]))
+    """Lots of at most `size` texts or planned images: inputs with most images first, those of the same images together.
+
+    An embedder embeds what inputs of a batch have in common once.
+    """
+    ordered = sorted(members.items(), key=lambda member: (-planned_images(member[1]), member[1].images, member[0]))
     lot: list[tuple[str, EmbeddingInput]] = []
     filled = 0
     for key, source in ordered:
