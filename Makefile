@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 PYTHON_BASE ?= python3.11
 OPEN_CLIP := $(CURDIR)/.open_clip
 
-.PHONY: run test lint requirements
+.PHONY: run test faults lint requirements
 
 run: $(VENV)/.installed
 	$(PYTHON) -m workers.launcher
@@ -13,6 +13,10 @@ run: $(VENV)/.installed
 test: $(VENV)/.installed-dev $(OPEN_CLIP)/.installed
 	$(PYTHON) -m tests.browser_setup
 	MEDBOARD_OPEN_CLIP=$(OPEN_CLIP) $(PYTHON) -m pytest
+
+# The long form of tests/faults: real processes are broken for an hour or less, on a machine that does nothing else.
+faults: $(VENV)/.installed-dev
+	MEDBOARD_FAULTS=long $(PYTHON) -m pytest tests/faults
 
 lint: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff check .

@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 import numpy as np
@@ -100,9 +101,14 @@ class TimedEncoder:
         self._encoder = InputEncoder(model)
         self.seconds = 0.0
 
-    def __call__(self, inputs: Sequence[EmbeddingInput], keys: Sequence[str]) -> Iterator[Piece]:
+    @property
+    def packing(self) -> str:
+        """As the encoder's."""
+        return self._encoder.packing
+
+    def pieces(self, inputs: Sequence[EmbeddingInput], *, wanted: AbstractSet[int] | None = None) -> Iterator[Piece]:
         """Embed, batch by batch; the consumer's time between batches does not count."""
-        pieces = self._encoder.pieces(inputs)
+        pieces = self._encoder.pieces(inputs, wanted=wanted)
         while True:
             started = time.process_time()
             piece = next(pieces, None)

@@ -51,6 +51,11 @@ class CellTask:
     left_out: Mapping[str, int]
 
     @property
+    def shared(self) -> frozenset[int]:
+        """The texts that all cells of the anchor set have."""
+        return frozenset(self.scale_texts)
+
+    @property
     def whole_texts(self) -> frozenset[int]:
         """Every text of a probe: a cut may take the very word that makes it false."""
         own = {text for variants in self.probes for texts in variants for text in (*texts.positives, *texts.negatives)}
@@ -82,6 +87,11 @@ class QuestionTask:
     n_without_rule: int
 
     @property
+    def shared(self) -> frozenset[int]:
+        """None."""
+        return frozenset()
+
+    @property
     def whole_texts(self) -> frozenset[int]:
         """Both statements of every question."""
         return frozenset((*self.affirmatives, *self.negatives))
@@ -107,6 +117,11 @@ class CaptionTask:
     captions: tuple[int, ...]
     pairs: tuple[tuple[int, int], ...]
     clusters: tuple[str, ...]
+
+    @property
+    def shared(self) -> frozenset[int]:
+        """None."""
+        return frozenset()
 
     @property
     def whole_texts(self) -> frozenset[int]:
@@ -136,6 +151,11 @@ class LabelTask:
     absent: tuple[int, ...]
     truth: BoolMatrix
     clusters: tuple[str, ...]
+
+    @property
+    def shared(self) -> frozenset[int]:
+        """None."""
+        return frozenset()
 
     @property
     def whole_texts(self) -> frozenset[int]:

@@ -78,6 +78,12 @@ class RetrievalTask:
     data_sha256: str
 
     @property
+    def shared(self) -> frozenset[int]:
+        """All candidates: tasks of other queries search the same ones."""
+        pools = {id(query.pool): query.pool for query in self.queries}  # queries of a global pool have the same one
+        return frozenset().union(*pools.values())
+
+    @property
     def n_scored(self) -> int:
         """How many queries are ranked."""
         return len(self.queries)
@@ -192,8 +198,8 @@ class ModelCalls:
 class EmbeddingStatistics:
     """What it took to get the vectors of a run.
 
-    `inputs` were asked for, task by task; `unique_inputs` of them differ; `embedded` of those went through the model,
-    and the others were known from earlier runs. `damaged_entries` of the embedding store were found and computed anew.
+    `inputs` were asked for, task by task; `unique_inputs` of them differ; `embedded` went through the
+    model, and the others were known from earlier runs; an input that stands in two lots is embedded for each. `damaged_entries` of the embedding store were found and computed anew.
     Of those that went through the model, `texts_cut` had a text of which the model read only the beginning.
     """
 

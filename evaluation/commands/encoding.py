@@ -2,7 +2,7 @@
 
 import hashlib
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -11,10 +11,11 @@ import numpy as np
 
 from evaluation.commands.models_to_run import ModelToRun
 from evaluation.embedders.protocol import Embedder
+from evaluation.embedders.threads import fix_threads
 from evaluation.embedding.disk_store import DiskStore
-from evaluation.embedding.encode import InputEncoder, Piece, normalise_rows
+from evaluation.embedding.encode import InputEncoder, normalise_rows
 from evaluation.embedding.space import embedding_space
-from evaluation.embedding.store import EmbeddingStore, MemoryShelf
+from evaluation.embedding.store import EmbeddingStore, GivenVectors
 from evaluation.environment import device_kind
 from evaluation.errors import DataMissing, ResultInvalid
 from evaluation.inputs import EmbeddingInput
@@ -47,11 +48,13 @@ class ModelEncoding:
         identity = "" if location is None else model.content_sha256()
         self._shelf = DiskStore(
             location.folder if location else None,
-            space=embedding_space(model=identity, encode_config=config, device=device_kind(device)),
+            space=embedding_space(
+                model=identity, encode_config=config, device=device_kind(device), threads=fix_threads()
+            ),
             dimension=embedder.description.dimension,
             max_bytes=location.max_bytes if location else None,
         )
-        self.store = EmbeddingStore(self._encode, self._shelf)
+        self.store = EmbeddingStore(self._encoder, self._shelf)
 
     def __enter__(self) -> Self:
         return self
@@ -73,9 +76,6 @@ class ModelEncoding:
             texts_cut=calls.texts_cut,
         )
 
-    def _encode(self, inputs: Sequence[EmbeddingInput], keys: Sequence[str]) -> Iterator[Piece]:
-        return self._encoder.pieces(inputs)
-
 
 def statistics_line(statistics: EmbeddingStatistics) -> str:
     """The statistics of a run as one line for people."""
@@ -96,7 +96,7 @@ def statistics_line(statistics: EmbeddingStatistics) -> str:
 class EmbeddingsFile:
     """Embeddings made elsewhere: unit rows by content key, and what is known of their origin."""
 
-    store: EmbeddingStore
+    store: GivenVectors
     description: ModelDescription
 
 
@@ -122,7 +122,7 @@ def read_embeddings(path: Path) -> EmbeddingsFile:
     keys = ids.tolist()
     rows = normalise_rows(vectors, [EmbeddingInput(text=key) for key in keys])
     return EmbeddingsFile(
-        store=EmbeddingStore(_refuse, MemoryShelf(dict(zip(keys, rows, strict=True)))),
+        store=GivenVectors(dict(zip(keys, rows, strict=True)), _refuse),
         description=ModelDescription(
             family="external",
             architecture="embeddings computed elsewhere",
@@ -148,7 +148,7 @@ def _array(arrays: dict[str, Any], name: str, path: Path) -> Any:
     return arrays[name]
 
 
-def _refuse(inputs: Sequence[EmbeddingInput], keys: Sequence[str]) -> Iterator[Piece]:
+def _refuse(inputs: Sequence[EmbeddingInput], keys: Sequence[str]) -> None:
     raise DataMissing(
         f"{len(keys)} inputs have no embedding in the file, the first is {keys[0]} ({inputs[0].label}). "
         "List all inputs with 'tasks --inputs' and embed these too."

@@ -7,7 +7,7 @@ from typing import Protocol
 from rich.console import Console
 from rich.table import Table
 
-from evaluation.embedding.store import EmbeddingStore
+from evaluation.embedding.store import VectorStore
 from evaluation.embedding.text_limit import TextLimit
 from evaluation.evaluators.session import LoadedTask, TaskProgress
 from evaluation.probe_types import ProbeTaskResult
@@ -22,7 +22,7 @@ Outcome = AnyResult | TaskFailure
 class VectorSource:
     """Where vectors come from: a model, or a file of embeddings, whose model's limit of text length is not known."""
 
-    store: EmbeddingStore
+    store: VectorStore
     description: ModelDescription
     text_limit: TextLimit | None
 

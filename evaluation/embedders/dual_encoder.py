@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,8 @@ PARTS_RULE = (
 )
 
 _IMAGES_AT_ONCE = 32
-_REMEMBERED = 20_000  # vectors of images, and as many of texts: about 100 MB and 60 MB at 768 dimensions
+_MANY_IMAGES = 8  # so many fill a pass well enough to go through the tower without those of other inputs
+_REMEMBERED = 20_000  # vectors of volumes: about 100 MB at 768 dimensions
 
 _ImagesKey = tuple[tuple[Path, ...], bool, Plane | None]
 
@@ -62,15 +63,16 @@ class PartsEncoder(ABC):
     """Embeds mixed inputs as the mean of their parts, as the MedHEB release does.
 
     Each non-empty part goes through its own tower: the images of an input, its text, its instruction. The embedding is
-    the mean of the parts. Parts are not scaled to unit length before the mean. The vectors of images and texts
-    last seen are remembered, because many questions are asked about one image, and one question about many; files must
-    not change while an encoder lives.
+    the mean of the parts. Parts are not scaled to unit length before the mean.
+
+    Within a batch a part that several inputs have is embedded once, because many questions are asked about one image.
+    Beyond a batch nothing is remembered that would let a row depend on earlier batches: only vectors of many images
+    are, as these go through the tower alone. Files must not change while an encoder lives.
     """
 
     def __init__(self, towers: TextSide) -> None:
         self._text_side = towers
-        self._image_rows: OrderedDict[_ImagesKey, NDArray[np.float64]] = OrderedDict()
-        self._text_vectors: OrderedDict[str, FloatVector] = OrderedDict()
+        self._rows_of_many: OrderedDict[_ImagesKey, NDArray[np.float64]] = OrderedDict()
         self.description = towers.description
 
     def embed(self, batch: Sequence[DecodedInput]) -> FloatMatrix:
@@ -101,21 +103,20 @@ class PartsEncoder(ABC):
 
     def _text_rows(self, texts: Iterable[str]) -> dict[str, FloatVector]:
         wanted = _distinct(texts)
-        unknown = [text for text in wanted if text not in self._text_vectors]
-        if unknown:
-            self._text_vectors.update(zip(unknown, self._text_side.text_features(unknown), strict=True))
-        found = {text: self._text_vectors[text] for text in wanted}
-        _forget(self._text_vectors)
-        return found
+        return dict(zip(wanted, self._text_side.text_features(wanted), strict=True)) if wanted else {}
 
     def _rows_of_images(self, batch: Sequence[DecodedInput]) -> dict[_ImagesKey, NDArray[np.float64]]:
         """The mean vector of the images of each input that has any, by what they were read from."""
         wanted = {_images_key(decoded): decoded for decoded in batch if decoded.images}
-        unknown = {key: decoded for key, decoded in wanted.items() if key not in self._image_rows}
-        self._image_rows |= zip(unknown, self._visual_rows(list(unknown.values())), strict=True)
-        found = {key: self._image_rows[key] for key in wanted}
-        _forget(self._image_rows)
-        return found
+        few = {key: decoded for key, decoded in wanted.items() if len(decoded.images) < _MANY_IMAGES}
+        rows = dict(zip(few, self._visual_rows(list(few.values())), strict=True)) if few else {}
+        for key in wanted.keys() - few.keys():
+            if key not in self._rows_of_many:
+                self._rows_of_many[key] = self._visual_rows([wanted[key]])[0]
+            rows[key] = self._rows_of_many[key]
+        while len(self._rows_of_many) > _REMEMBERED:
+            self._rows_of_many.popitem(last=False)
+        return rows
 
     @abstractmethod
     def _visual_rows(self, inputs: Sequence[DecodedInput]) -> list[NDArray[np.float64]]:
@@ -143,12 +144,6 @@ class DualEncoder(PartsEncoder):
             for start in range(0, len(images), _IMAGES_AT_ONCE)
         ]
         return np.concatenate(pieces) if pieces else np.empty((0, self.description.dimension), dtype=np.float32)
-
-
-def _forget(rows: OrderedDict[Any, Any]) -> None:
-    """Drop the oldest rows beyond what is kept."""
-    while len(rows) > _REMEMBERED:
-        rows.popitem(last=False)
 
 
 def _images_key(decoded: DecodedInput) -> _ImagesKey:

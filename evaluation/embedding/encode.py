@@ -1,6 +1,7 @@
 """Inputs to unit vectors: files are decoded ahead in threads while the model works through batches under a budget."""
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 import numpy as np
 
@@ -35,6 +36,12 @@ class InputEncoder:
         """Numbers in a vector."""
         return self._embedder.description.dimension
 
+    @property
+    def packing(self) -> str:
+        """Names how batches are packed; it changes where memory does not suffice."""
+        limits = self._limits
+        return f"{limits.inputs} inputs, {limits.images} images, {limits.tokens} tokens"
+
     def model_calls(self) -> ModelCalls:
         """What was asked of the model so far."""
         return ModelCalls(
@@ -44,11 +51,11 @@ class InputEncoder:
             texts_cut=self._texts_cut,
         )
 
-    def pieces(self, inputs: Sequence[EmbeddingInput]) -> Iterator[Piece]:
-        """Yield (positions, float32 rows of unit length) batch by batch, each input once.
+    def pieces(self, inputs: Sequence[EmbeddingInput], *, wanted: AbstractSet[int] | None = None) -> Iterator[Piece]:
+        """Yield (positions, float32 rows of unit length) batch by batch, each input at most once.
 
         The largest inputs go first, so that a lack of memory shows at once. The same inputs in the same order give the
-        same batches.
+        same batches; those without a wanted position are left out (None: none is).
 
         Raises:
             InputUnsupported: the model cannot embed this kind of input (before anything is decoded).
@@ -63,24 +70,27 @@ class InputEncoder:
             reverse=True,
         )
         for window in decoded_windows(inputs, pictured):
-            yield from self._batches(window)
+            yield from self._batches(window, wanted)
         texts = [position for position, source in enumerate(inputs) if not source.images]
-        yield from self._batches([(position, decode_named(inputs[position])) for position in texts])
+        yield from self._batches([(position, decode_named(inputs[position])) for position in texts], wanted)
 
-    def _batches(self, window: Sequence[tuple[int, DecodedInput]]) -> Iterator[Piece]:
+    def _batches(self, window: Sequence[tuple[int, DecodedInput]], wanted: AbstractSet[int] | None) -> Iterator[Piece]:
         """Pack what is decoded, and pack the rest anew where a lack of memory lowers the limits."""
         waiting = list(window)
-        texts = [decoded.source.text for _, decoded in waiting if decoded.source.text.strip()]
-        self._texts_cut += sum(self._embedder.cuts(texts)) if texts else 0
+        if wanted is not None and wanted.isdisjoint(position for position, _ in waiting):
+            return
         sizes = self._sizes([decoded for _, decoded in waiting])
         while waiting:
             limits = self._limits
             done: set[int] = set()
             for batch in pack(sizes, limits):
+                done.update(batch)
+                positions = [waiting[number][0] for number in batch]
+                if wanted is not None and wanted.isdisjoint(positions):
+                    continue
                 self._tokens += sum(sizes[number].tokens for number in batch)
                 self._padded += padded_tokens([sizes[number] for number in batch])
-                yield [waiting[number][0] for number in batch], self._embed([waiting[number][1] for number in batch])
-                done.update(batch)
+                yield positions, self._embed([waiting[number][1] for number in batch])
                 if self._limits is not limits:
                     break
             left = [number for number in range(len(waiting)) if number not in done]
@@ -91,6 +101,8 @@ class InputEncoder:
         return [InputSize(count, len(entry.images)) for count, entry in zip(counts, decoded, strict=True)]
 
     def _embed(self, batch: Sequence[DecodedInput]) -> FloatMatrix:
+        texts = [decoded.source.text for decoded in batch if decoded.source.text.strip()]
+        self._texts_cut += sum(self._embedder.cuts(texts)) if texts else 0
         depths = [0]
         rows = embed_in_parts(self._call, batch, on_halving=depths.append)
         self._halvings += len(depths) - 1

@@ -24,22 +24,24 @@ def model_sha256(*folders: Path) -> str:
         raise ModelInvalid(f"{error.filename} cannot be read: {error.strerror}.") from error
 
 
-def embedding_space(*, model: str, encode_config: Mapping[str, Any], device: str) -> str:
+def embedding_space(*, model: str, encode_config: Mapping[str, Any], device: str, threads: int) -> str:
     """64 hexadecimal digits that change with anything that changes a vector.
 
-    Besides model and encode config these are the kind of device and the versions of the encoding code and of the
-    packages that it runs on.
+    Besides model and encode config these are the kind of device, the number of threads, which changes how sums are
+    rounded, and the versions of the encoding code and of the packages that it runs on.
 
     Args:
         model: identity of the weights, such as `model_sha256` gives.
         encode_config: as in a model's description.
         device: the kind of device, e.g. `cpu`, or the name of a GPU.
+        threads: how many the model computes with on a CPU.
     """
     return canonical_sha256(
         {
             "model": model,
             "encode_config": dict(encode_config),
             "device": device,
+            "threads": threads,
             "encoder_version": encoder_version(),
             "packages": package_versions(),
         }

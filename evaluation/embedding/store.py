@@ -1,17 +1,33 @@
-"""Vectors of a run by content, so that an input that many tasks share is embedded once."""
+"""Vectors of a run by lot and content, so that inputs that many tasks share are embedded once."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.embedding.lots import Lot, divide
 from evaluation.inputs import EmbeddingInput
 from evaluation.types import FloatMatrix
 
 FloatVector = NDArray[np.float32]
 Progress = Callable[[int, int], None]
-Encode = Callable[[Sequence[EmbeddingInput], Sequence[str]], Iterable[tuple[list[int], FloatMatrix]]]
+
+
+class Encoder(Protocol):
+    """Turns inputs into vectors."""
+
+    @property
+    def packing(self) -> str:
+        """Names how inputs are packed into batches from here on; it changes only where memory does not suffice."""
+        ...
+
+    def pieces(
+        self, inputs: Sequence[EmbeddingInput], *, wanted: AbstractSet[int] | None = None
+    ) -> Iterator[tuple[list[int], FloatMatrix]]:
+        """Pack all inputs and yield (positions, unit rows) of each batch that holds a wanted position (None: all)."""
+        ...
 
 
 class Shelf(Protocol):
@@ -36,8 +52,8 @@ class MemoryShelf:
 
     damaged = 0
 
-    def __init__(self, known: Mapping[str, FloatVector] | None = None) -> None:
-        self._rows = dict(known or {})
+    def __init__(self) -> None:
+        self._rows: dict[str, FloatVector] = {}
 
     def get(self, keys: Sequence[str]) -> Iterator[tuple[str, FloatVector]]:
         """The kept vectors among those of the given keys."""
@@ -48,15 +64,29 @@ class MemoryShelf:
         self._rows.update(zip(keys, rows, strict=True))
 
 
-class EmbeddingStore:
-    """Gives the unit vector of each content key, computing those that its shelf lacks.
+class VectorStore(Protocol):
+    """Where a task's vectors come from."""
 
-    `encode(inputs, keys)` yields positions and their unit rows, batch by batch; each batch is kept as soon as it is
-    there, so that an interruption costs one batch.
+    def vectors(
+        self,
+        inputs: Sequence[EmbeddingInput],
+        keys: Sequence[str],
+        on_progress: Progress,
+        *,
+        shared: AbstractSet[int] = frozenset(),
+    ) -> FloatMatrix:
+        """The unit rows of these inputs in order; see `EmbeddingStore.vectors`."""
+        ...
+
+
+class EmbeddingStore:
+    """Gives the unit vector of each input, computing the batches of which its shelf lacks a row.
+
+    Each batch is kept as soon as it is there, so that an interruption costs one batch.
     """
 
-    def __init__(self, encode: Encode, shelf: Shelf | None = None) -> None:
-        self._encode = encode
+    def __init__(self, encoder: Encoder, shelf: Shelf | None = None) -> None:
+        self._encoder = encoder
         self._shelf = MemoryShelf() if shelf is None else shelf
         self._seen: set[bytes] = set()
         self.inputs = 0
@@ -72,36 +102,90 @@ class EmbeddingStore:
         """How many kept vectors were found damaged so far."""
         return self._shelf.damaged
 
-    def vectors(self, inputs: Sequence[EmbeddingInput], keys: Sequence[str], on_progress: Progress) -> FloatMatrix:
-        """The rows of these inputs in order; only those of unknown keys are computed, each once.
+    def vectors(
+        self,
+        inputs: Sequence[EmbeddingInput],
+        keys: Sequence[str],
+        on_progress: Progress,
+        *,
+        shared: AbstractSet[int] = frozenset(),
+    ) -> FloatMatrix:
+        """The rows of these inputs in order, the same whatever the shelf holds.
 
-        Unknown inputs are computed in the order of their keys, so that batches depend on what is unknown and not on
-        the task that asks.
+        Where memory does not suffice for a batch, rows differ in their last bits from those of the whole batch. The
+        rest of its lot is then not kept, and later lots are named by their smaller batches.
 
         Args:
             inputs: at least one.
             keys: the content key of each.
             on_progress: called with (done, to do) after each batch.
+            shared: numbers of inputs that other tasks are likely to have too, all together; see `lots.divide`.
 
         Raises:
-            EvaluationError: whatever `encode` raises; batches before it are kept.
+            EvaluationError: whatever the encoder raises; batches before it are kept.
         """
         self.inputs += len(keys)
         self._seen.update(bytes.fromhex(key) for key in keys)
         rows = _Rows(keys)
-        for key, row in self._shelf.get(list(rows.positions)):
-            rows.fill([key], row[np.newaxis])
-        missing = sorted(rows.missing)
-        todo = [inputs[rows.positions[key][0]] for key in missing]
-        done = 0
-        for positions, piece in self._encode(todo, missing) if missing else ():
-            piece_keys = [missing[position] for position in positions]
-            self._shelf.put(piece_keys, piece)
-            rows.fill(piece_keys, piece)
-            done += len(piece_keys)
-            self.embedded += len(piece_keys)
-            on_progress(done, len(missing))
+        lots = [(lot, self._fill_from_shelf(lot, rows)) for lot in divide(inputs, keys, shared)]
+        to_do = len(rows.missing)
+        for lot, packing in lots:
+            if rows.missing.intersection(lot.keys):
+                for done in self._compute(lot, packing, rows):
+                    on_progress(to_do - done, to_do)
         return rows.matrix()
+
+    def _fill_from_shelf(self, lot: Lot, rows: "_Rows") -> str:
+        """Take what is kept of a lot, and say how batches were packed when it was looked up."""
+        packing = self._encoder.packing
+        keys = dict(zip(lot.names(packing), lot.keys, strict=True))
+        for name, row in self._shelf.get(list(keys)):
+            rows.fill([keys[name]], row[np.newaxis])
+        return packing
+
+    def _compute(self, lot: Lot, packing: str, rows: "_Rows") -> Iterator[int]:
+        """Compute the batches of a lot that lack a row; yields how many rows are still missing after each."""
+        if packing != self._encoder.packing:
+            packing = self._fill_from_shelf(lot, rows)
+        names = lot.names(packing)
+        wanted = {position for position, key in enumerate(lot.keys) if key in rows.missing}
+        for positions, piece in self._encoder.pieces(lot.inputs, wanted=wanted) if wanted else ():
+            if self._encoder.packing == packing:
+                self._shelf.put([names[position] for position in positions], piece)
+            new = [number for number, position in enumerate(positions) if position in wanted]
+            rows.fill([lot.keys[positions[number]] for number in new], piece[new])
+            self.embedded += len(positions)
+            yield len(rows.missing)
+
+
+class GivenVectors:
+    """Vectors made elsewhere, by content key; `refuse` is called with the inputs that have none, and raises."""
+
+    def __init__(
+        self,
+        known: Mapping[str, FloatVector],
+        refuse: Callable[[Sequence[EmbeddingInput], Sequence[str]], None],
+    ) -> None:
+        self._known = known
+        self._refuse = refuse
+
+    def vectors(
+        self,
+        inputs: Sequence[EmbeddingInput],
+        keys: Sequence[str],
+        on_progress: Progress,
+        *,
+        shared: AbstractSet[int] = frozenset(),
+    ) -> FloatMatrix:
+        """The rows of these inputs in order.
+
+        Raises:
+            EvaluationError: what `refuse` raises.
+        """
+        missing = [number for number, key in enumerate(keys) if key not in self._known]
+        if missing:
+            self._refuse([inputs[number] for number in missing], [keys[number] for number in missing])
+        return np.stack([self._known[key] for key in keys])
 
 
 class _Rows:

@@ -1,4 +1,4 @@
-"""Evaluates one model on many tasks: each input is embedded once, and a task that fails stops no other."""
+"""Evaluates one model on many tasks: shared inputs are embedded once, and a task that fails stops no other."""
 
 import logging
 import resource
@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Protocol, TypeVar
 
 from evaluation.embedding.memory import unexpected_failure
-from evaluation.embedding.store import EmbeddingStore
+from evaluation.embedding.store import VectorStore
 from evaluation.errors import EvaluationError
 from evaluation.evaluators.costs import EmbeddingCost
 from evaluation.inputs import EmbeddingInput
@@ -40,6 +40,11 @@ class LoadedTask(Protocol):
     @property
     def keys(self) -> tuple[str, ...]:
         """The content key of each input."""
+        ...
+
+    @property
+    def shared(self) -> frozenset[int]:
+        """Numbers of inputs that other tasks are likely to have too, all together."""
         ...
 
     @property
@@ -76,7 +81,7 @@ def evaluate_tasks(
     *,
     load: Callable[[_Spec], _Task],
     evaluate: Evaluate[_Task, _Result],
-    store: EmbeddingStore,
+    store: VectorStore,
     on_progress: TaskProgress,
     completed: Mapping[str, _Result] | None = None,
 ) -> Iterator[_Result | TaskFailure]:
@@ -111,14 +116,17 @@ def _evaluate(
     task: _Task,
     *,
     evaluate: Evaluate[_Task, _Result],
-    store: EmbeddingStore,
+    store: VectorStore,
     on_progress: TaskProgress,
 ) -> _Result:
     total = len(task.inputs)
     on_progress(spec, Stage.EMBEDDING, 0, total)
     started = time.perf_counter()
     vectors = store.vectors(
-        task.inputs, task.keys, lambda done, to_do: on_progress(spec, Stage.EMBEDDING, total - to_do + done, total)
+        task.inputs,
+        task.keys,
+        lambda done, to_do: on_progress(spec, Stage.EMBEDDING, total - to_do + done, total),
+        shared=task.shared,
     )
     cost = EmbeddingCost(seconds=time.perf_counter() - started, peak_memory_bytes=_peak_memory_bytes())
     on_progress(spec, Stage.RANKING, 0, task.n_scored)

@@ -19,7 +19,23 @@ BEHIND_TLS = env.bool("BEHIND_TLS", default=False)
 
 # --- database and broker: with neither given, `leaderboard.config.embedded` starts them and sets the variables ---------
 
-DATABASES = {"default": {**env.db("DATABASE_URL"), "CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}}
+# A server that vanished without a word is given up within a minute, so that no worker waits for it for hours.
+GIVE_UP = {
+    "connect_timeout": 10,
+    "keepalives_idle": 20,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 45_000,
+}
+DATABASE = env.db("DATABASE_URL")
+DATABASES = {
+    "default": {
+        **DATABASE,
+        "CONN_MAX_AGE": 60,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {**GIVE_UP, **DATABASE.get("OPTIONS", {})},
+    }
+}
 REDIS_URL = env.str("REDIS_URL")
 
 # --- the hub of models, and where workers keep what they need ---------------------------------------------------------

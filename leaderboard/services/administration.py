@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from leaderboard.exceptions import TransitionRefused
@@ -58,7 +59,7 @@ def worker_report(
             "worker_class": worker_class,
             "versions": dict(versions),
             "started_at": started_at,
-            "last_seen_at": timezone.now(),
+            "last_seen_at": Now(),
             "current_run": None,
         },
     )
@@ -66,9 +67,9 @@ def worker_report(
 
 def worker_seen(*, name: str) -> None:
     """A worker is alive."""
-    Worker.objects.filter(name=name).update(last_seen_at=timezone.now())
+    Worker.objects.filter(name=name).update(last_seen_at=Now())
 
 
 def worker_takes(*, name: str, run_id: UUID | None) -> None:
     """A worker turns to a run, or to none."""
-    Worker.objects.filter(name=name).update(last_seen_at=timezone.now(), current_run=run_id)
+    Worker.objects.filter(name=name).update(last_seen_at=Now(), current_run=run_id)

@@ -181,18 +181,19 @@ def task_run_lock(claim: TaskClaim, *, worker: str) -> TaskRun:
 def claims_return(
     *, claims: list[TaskClaim], worker: str, blameless: bool = False, worker_class: str = WorkerClass.CPU
 ) -> int:
-    """Give back tasks that a worker took and did not finish; returns how many.
+    """Give back tasks that a worker took and did not finish, in the order in which it took them; returns how many.
 
-    `blameless`: the worker was told to stop, so this does not count towards the losses after which a task fails.
+    Only the first was in work, so only it may be why the worker ended. `blameless`: the worker was told to stop, so
+    even that does not count towards the losses after which a task fails.
     """
     returned = 0
-    for claim in claims:
+    for number, claim in enumerate(claims):
         run = run_lock(claim.run_id)
         try:
             task_run = task_run_lock(claim, worker=worker)
         except LeaseLost:
             continue
-        _task_give_back(task_run, run, actor=worker, blameless=blameless, worker_class=worker_class)
+        _task_give_back(task_run, run, actor=worker, blameless=blameless or number > 0, worker_class=worker_class)
         returned += 1
     return returned
 
@@ -245,10 +246,14 @@ def _run_reap(run_id: UUID) -> int:
         state=TaskRunState.CLAIMED, lease_expires_at__lt=Now()
     )
     reaped = 0
-    for task_run in expired_tasks.select_related("task"):
+    blamed: set[str] = set()
+    for task_run in expired_tasks.select_related("task").order_by("task__position"):
         if run.state != RunState.RUNNING:
             break
-        _task_give_back(task_run, run, actor=REAPER, worker_class=run.worker_class)
+        holder = task_run.lease_owner
+        # A worker does its tasks in order, so only the first of those that it held was in work.
+        _task_give_back(task_run, run, actor=REAPER, worker_class=run.worker_class, blameless=holder in blamed)
+        blamed.add(holder)
         RunEvent.objects.create(
             run=run,
             actor=REAPER,

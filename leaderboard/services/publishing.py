@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from django.db import transaction
-from django.utils import timezone
+from django.db.models.functions import Now
 
 from leaderboard import queue
 from leaderboard.exceptions import TransitionRefused
@@ -52,7 +52,7 @@ def run_publish_first(run: Run, *, actor: str) -> None:
 
 def _publish(run: Run, *, actor: str) -> None:
     run.is_published = True
-    run.published_at = timezone.now()
+    run.published_at = Now()
     run.save(update_fields=["is_published", "published_at"])
     RunEvent.objects.create(run=run, from_state=run.state, to_state=run.state, actor=actor, reason="published")
     queue.ring_snapshot(run.suite_id)

@@ -101,11 +101,12 @@ def task_run_progress(*, claim: TaskClaim, worker: str, done: int, total: int) -
 
 @transaction.atomic
 def task_run_succeed(*, claim: TaskClaim, worker: str, outcome: TaskOutcome) -> None:
-    """Store a task's result and scores.
+    """Store a task's result and scores. What the run lost before is forgiven: only losses without progress count.
 
     Raises:
         LeaseLost: the worker's claim was taken back.
     """
+    Run.objects.filter(task_runs=claim.task_run_id, lost_leases__gt=0).update(lost_leases=0)
     task_run = task_run_lock(claim, worker=worker)
     stored = {name: getattr(outcome, name) for name in TaskOutcome.__slots__ if name not in NOT_COLUMNS}
     task_run_move(

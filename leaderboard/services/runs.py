@@ -5,7 +5,6 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Max, QuerySet, Sum
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from leaderboard import queue
 from leaderboard.exceptions import TransitionRefused
@@ -34,7 +33,7 @@ def run_move(run: Run, to_state: RunState, *, actor: str, reason: str = "", **ch
     from_state = run.state
     run.state = to_state
     if to_state in FINAL_RUN_STATES:
-        changes = {"finished_at": timezone.now(), **NO_LEASE, **changes}
+        changes = {"finished_at": Now(), **NO_LEASE, **changes}
     for name, value in changes.items():
         setattr(run, name, value)
     run.save(update_fields=["state", *changes])
@@ -46,7 +45,7 @@ def run_move(run: Run, to_state: RunState, *, actor: str, reason: str = "", **ch
 def task_run_move(task_run: TaskRun, to_state: TaskRunState, **changes: object) -> None:
     """Write a transition of a locked task run; whoever held it holds it no more."""
     if to_state in ENDED_TASK_STATES:
-        changes = {"finished_at": timezone.now(), **changes}
+        changes = {"finished_at": Now(), **changes}
     for name, value in {"state": to_state, **NO_LEASE, **changes}.items():
         setattr(task_run, name, value)
     task_run.save()

@@ -62,10 +62,12 @@ def test_every_task_of_every_kind_is_scored(suite, chance_run):
     assert "synthetic data" in output
 
 
-def test_texts_and_images_are_embedded_once_in_a_run(chance_run):
+def test_texts_and_images_that_cells_share_are_embedded_once_in_a_run(chance_run):
     result, _ = chance_run
     assert result.embedding.inputs == sum(task.n_inputs for task in result.probe_tasks)
-    assert result.embedding.embedded == result.embedding.unique_inputs < result.embedding.inputs / 3
+    unique = result.embedding.unique_inputs
+    # an image of two anchor sets is embedded in the lot of each
+    assert unique <= result.embedding.embedded < 1.02 * unique < result.embedding.inputs / 3
 
 
 def test_guessing_passes_as_often_as_exchangeable_similarities_do(chance_run):

@@ -8,9 +8,10 @@ from evaluation.embedding.store import EmbeddingStore
 from evaluation.errors import InputUnreadable
 from evaluation.evaluators.retrieval import evaluate_task
 from evaluation.evaluators.session import evaluate_tasks
+from evaluation.hashing import FileHashes, content_key
 from evaluation.suites.medheb.reader import load_task
 from evaluation.types import TaskFailure, TaskResult
-from tests.evaluation.suite_folders import write_records, write_text_suite
+from tests.evaluation.suite_folders import suite_of, write_records, write_text_suite
 
 
 def vector(text):
@@ -30,10 +31,12 @@ class Encoder:
         self.broken_text = broken_text
         self.error = error
 
-    def __call__(self, inputs, keys):
+    packing = "all at once"
+
+    def pieces(self, inputs, *, wanted):
         if any(source.text == self.broken_text for source in inputs):
             raise self.error
-        self.keys.extend(keys)
+        self.keys.extend(content_key(source, FileHashes()) for source in inputs)
         yield list(range(len(inputs))), np.stack([vector(source.text) for source in inputs])
 
 
@@ -50,13 +53,22 @@ def evaluate(folder, suite, encoder, **options):
     )
 
 
-def test_each_input_is_embedded_once_in_a_run(tmp_path):
+def test_inputs_that_tasks_share_as_a_whole_are_embedded_once_in_a_run(tmp_path):
     suite = write_text_suite(tmp_path, tasks=3)
     encoder = Encoder()
     results = evaluate(tmp_path, suite, encoder)
     assert [result.task for result in results] == ["Task0", "Task1", "Task2"]
-    assert len(encoder.keys) == len(set(encoder.keys))
+    # six queries are the same in every task; six candidates are, too, but each task has one of its own among them
+    assert len(set(encoder.keys)) == 6 + 6 + 3
+    assert len(encoder.keys) == 6 + 3 * 7
     assert len(encoder.keys) < sum(result.n_inputs for result in results)
+
+
+def test_a_task_alone_has_the_results_that_it_has_among_others(tmp_path):
+    suite = write_text_suite(tmp_path, tasks=3)
+    alone = [evaluate(tmp_path, suite_of(spec), Encoder())[0] for spec in suite.tasks]
+    together = evaluate(tmp_path, suite, Encoder())
+    assert [result.outcomes.above.tolist() for result in together] == [r.outcomes.above.tolist() for r in alone]
 
 
 def test_a_model_error_fails_its_task_alone(tmp_path):

@@ -111,6 +111,38 @@ def test_a_task_that_kills_its_worker_three_times_fails_and_the_run_still_ends()
     assert (run.state, run.error_code) == (RunState.FAILED, "worker_lost")
 
 
+@pytest.mark.parametrize("by", ["reaper", "worker"])
+def test_tasks_that_waited_behind_the_one_in_work_are_not_blamed(by: str) -> None:
+    run = make_run(suite=make_suite(n_tasks=2))
+    start(run)
+    for _ in range(3):
+        claims = leases.task_group_claim(run_id=run.pk, worker="w1")
+        if by == "reaper":
+            expire(run)
+            leases.leases_reap()
+        else:
+            leases.claims_return(claims=claims, worker="w1")
+    states = dict(run.task_runs.values_list("task__name", "state"))
+    assert states == {"task0": TaskRunState.FAILED, "task1": TaskRunState.PENDING}
+
+
+def test_losses_count_only_since_a_task_was_done() -> None:
+    run = make_run(suite=make_suite(n_tasks=4))
+    start(run)
+    for number in range(4):
+        for _ in range(2 if number % 2 == 0 else 0):
+            leases.run_give_back(run_id=run.pk, worker="w1", reason="the child ended")
+        if number % 2 == 0:
+            claims = leases.task_group_claim(run_id=run.pk, worker="w1")
+        results.task_run_succeed(claim=claims[number % 2], worker="w1", outcome=OUTCOME)
+    run.refresh_from_db()
+    assert run.state == RunState.RUNNING
+    for _ in range(3):
+        leases.run_give_back(run_id=run.pk, worker="w1", reason="the child ended")
+    run.refresh_from_db()
+    assert (run.state, run.error_code) == (RunState.FAILED, "worker_lost")
+
+
 def test_a_run_whose_preparer_vanished_is_queued_again() -> None:
     run = make_run()
     leases.run_next_claim(worker="w1")

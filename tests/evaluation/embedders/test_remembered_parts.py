@@ -1,4 +1,4 @@
-"""Many questions about one image cost one pass of the image through its tower, and so does one text of many inputs."""
+"""Many questions about one image in a batch cost one pass of the image; a row never depends on earlier batches."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -39,32 +39,53 @@ def question(name: str, brightness: int, text: str) -> DecodedInput:
     return DecodedInput(EmbeddingInput(text=text, images=(Path(name),)), (image,))
 
 
-def test_an_image_goes_through_its_tower_once_for_all_questions() -> None:
+def volume(name: str, brightness: int, text: str = "") -> DecodedInput:
+    picture = question(name, brightness, text)
+    return DecodedInput(EmbeddingInput(text=text, images=(Path(name),), is_volume=True), picture.images * 8)
+
+
+def test_an_image_goes_through_its_tower_once_for_all_questions_of_a_batch() -> None:
     towers = CountingTowers()
     encoder = DualEncoder(towers)
     first = encoder.embed([question("a", 10, "x"), question("a", 10, "xyz"), question("b", 30, "x")])
-    again = encoder.embed([question("b", 30, "xyz"), question("a", 10, "")])
     assert towers.images_seen == 2
     assert first.tolist() == [[5.0, 1.0], [5.0, 2.0], [15.0, 1.0]]
+    again = encoder.embed([question("b", 30, "xyz"), question("a", 10, "")])
+    assert towers.images_seen == 4
     assert again.tolist() == [[15.0, 2.0], [10.0, 1.0]]
 
 
-def test_a_volume_and_its_slices_as_images_are_remembered_apart() -> None:
+def test_a_volume_and_its_slices_as_images_are_kept_apart() -> None:
     towers = CountingTowers()
-    encoder = DualEncoder(towers)
     picture = question("a", 10, "")
-    volume = DecodedInput(EmbeddingInput(images=(Path("a"),), is_volume=True), (*picture.images, *picture.images))
-    encoder.embed([picture, volume])
+    slices = DecodedInput(EmbeddingInput(images=(Path("a"),), is_volume=True), (*picture.images, *picture.images))
+    DualEncoder(towers).embed([picture, slices])
     assert towers.images_seen == 3
 
 
-def test_a_text_goes_through_its_tower_once_for_all_inputs() -> None:
+def test_a_text_goes_through_its_tower_once_for_all_inputs_of_a_batch() -> None:
     towers = CountingTowers()
-    encoder = DualEncoder(towers)
-    encoder.embed([question("a", 10, "x"), question("b", 30, " x "), question("b", 30, "xyz")])
-    again = encoder.embed([question("c", 20, "xyz"), question("c", 20, "x")])
+    rows = DualEncoder(towers).embed([question("a", 10, "x"), question("b", 30, " x "), question("b", 30, "xyz")])
     assert towers.texts_seen == ["x", "xyz"]
-    assert again.tolist() == [[10.0, 2.0], [10.0, 1.0]]
+    assert rows.tolist() == [[5.0, 1.0], [15.0, 1.0], [15.0, 2.0]]
+
+
+def test_a_volume_goes_through_its_tower_alone_and_once_for_all_batches() -> None:
+    class Calls(CountingTowers):
+        def __init__(self) -> None:
+            super().__init__()
+            self.calls: list[int] = []
+
+        def image_features(self, images: Sequence[Image.Image]) -> np.ndarray:
+            self.calls.append(len(images))
+            return super().image_features(images)
+
+    towers = Calls()
+    encoder = DualEncoder(towers)
+    encoder.embed([volume("a", 10), question("c", 50, ""), volume("b", 30)])
+    again = encoder.embed([volume("b", 30, "xyz"), volume("a", 10, "x")])
+    assert sorted(towers.calls) == [1, 8, 8]
+    assert again.tolist() == [[15.0, 2.0], [5.0, 1.0]]
 
 
 def test_what_is_remembered_is_bounded(monkeypatch) -> None:
@@ -72,6 +93,5 @@ def test_what_is_remembered_is_bounded(monkeypatch) -> None:
     towers = CountingTowers()
     encoder = DualEncoder(towers)
     for name in ("a", "b", "a"):
-        encoder.embed([question(name, 10, name)])
-    assert towers.images_seen == 3
-    assert towers.texts_seen == ["a", "b", "a"]
+        encoder.embed([volume(name, 10)])
+    assert towers.images_seen == 3 * 8

@@ -43,14 +43,15 @@ def test_a_link_to_a_file_is_its_content(tmp_path: Path) -> None:
     assert model_sha256(plain) == model_sha256(tmp_path / "b")
 
 
-def test_a_space_changes_with_model_config_device_code_and_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_space_changes_with_model_config_device_threads_code_and_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     def space(**changes: object) -> str:
-        values = {"model": "m", "encode_config": {"dtype": "float32"}, "device": "cpu", **changes}
+        values = {"model": "m", "encode_config": {"dtype": "float32"}, "device": "cpu", "threads": 1, **changes}
         return embedding_space(**values)
 
     spaces = [space(), space(model="n"), space(encode_config={"dtype": "bfloat16"}), space(device="NVIDIA H200")]
+    spaces.append(space(threads=2))
     assert space() == spaces[0]
     monkeypatch.setattr(environment, "_PACKAGES", ("numpy",))
     spaces.append(space())
     monkeypatch.setattr(environment, "_FOLDER", Path(environment.__file__).parent / "decoding")
-    assert len(set(spaces)) == 5
+    assert len(set(spaces)) == 6
