@@ -10,6 +10,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 
+from leaderboard.config.logs import about_run
 from leaderboard.exceptions import LeaseLost
 from leaderboard.services.leases import leases_renew
 
@@ -41,13 +42,14 @@ class Heartbeat:
         self._thread.join()
 
     def _beat(self) -> None:
-        try:
-            while not self._stopped.wait(settings.HEARTBEAT_SECONDS):
-                if not self._renew():
-                    self._on_lost()
-                    return
-        finally:
-            connection.close()
+        with about_run(self._run_id):
+            try:
+                while not self._stopped.wait(settings.HEARTBEAT_SECONDS):
+                    if not self._renew():
+                        self._on_lost()
+                        return
+            finally:
+                connection.close()
 
     def _renew(self) -> bool:
         try:

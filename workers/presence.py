@@ -1,8 +1,10 @@
 """Says that this worker is alive, also while it has nothing to do."""
 
+import contextlib
 import logging
 import threading
 
+import psutil
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 
@@ -12,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 class Presence(threading.Thread):
-    """Reports a worker as seen every `LEASE_SECONDS`, for as long as the process lives."""
+    """Reports a worker and its memory every `LEASE_SECONDS`, for as long as the process lives."""
 
     def __init__(self, worker: str) -> None:
         super().__init__(name=f"presence of {worker}", daemon=True)
@@ -21,10 +23,27 @@ class Presence(threading.Thread):
 
     def run(self) -> None:
         """Report until the process ends."""
+        self._report()
         while not self._never.wait(settings.LEASE_SECONDS):
-            try:
-                worker_seen(name=self._worker)
-            except (DatabaseError, InterfaceError) as error:
-                logger.warning("could not report as seen: %s", error)
-            finally:
-                connection.close()
+            self._report()
+
+    def _report(self) -> None:
+        try:
+            worker_seen(
+                name=self._worker,
+                memory_bytes=resident_bytes(psutil.Process()),
+                memory_total_bytes=psutil.virtual_memory().total,
+            )
+        except (DatabaseError, InterfaceError) as error:
+            logger.warning("could not report as seen: %s", error)
+        finally:
+            connection.close()
+
+
+def resident_bytes(process: psutil.Process) -> int:
+    """The resident memory of a process and all of its descendants; those that end meanwhile do not count."""
+    total = 0
+    for one in [process, *process.children(recursive=True)]:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            total += one.memory_info().rss
+    return total

@@ -9,6 +9,7 @@ from django.conf import settings
 from evaluation.embedders.encode_config import encode_config_by_sha256
 from evaluation.errors import EvaluationError
 from evaluation.vocabulary import EmbedderFamily
+from leaderboard.config.logs import about_run
 from leaderboard.exceptions import LeaseLost, TransitionRefused
 from leaderboard.models import ModelRevision, Run
 from leaderboard.models.vocabulary import RunState
@@ -36,10 +37,12 @@ def work_until_idle(worker: WorkerIdentity) -> None:
     """
     while not SHUTDOWN.requested:
         if run := results.run_scoring_claim(worker=worker.name):
-            _close(run, worker)
+            with about_run(run.pk):
+                _close(run, worker)
             build_snapshots()
         elif run := leases.run_next_claim(worker=worker.name):
-            _evaluate(run, worker)
+            with about_run(run.pk):
+                _evaluate(run, worker)
         else:
             return
 

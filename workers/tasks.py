@@ -11,6 +11,7 @@ from leaderboard.services.leases import leases_reap
 from workers.catalogue import sync_catalogue
 from workers.celery import REAP, app
 from workers.identity import worker_identity
+from workers.notifications.messenger import Messenger
 from workers.presence import Presence
 from workers.runner import work_until_idle
 from workers.shutdown import SHUTDOWN
@@ -42,6 +43,7 @@ def report_and_look_for_work(**_signal: Any) -> None:
     sync_catalogue()
     worker_report(name=identity.name, device=identity.device, versions=identity.versions, started_at=timezone.now())
     Presence(identity.name).start()
+    Messenger().start()
     leases_reap()
 
 

@@ -18,6 +18,7 @@ from leaderboard.models.vocabulary import (
     RunState,
     TaskRunState,
 )
+from leaderboard.services.notifications import deliveries_plan
 
 NO_LEASE = {"lease_owner": "", "lease_expires_at": None}
 
@@ -39,12 +40,13 @@ def run_move(run: Run, to_state: RunState, *, actor: str, reason: str = "", **ch
     RunEvent.objects.create(run=run, from_state=from_state, to_state=to_state, actor=actor, reason=reason)
     if to_state in FINAL_RUN_STATES:
         Submission.objects.filter(pk=run.submission_id, closed_at__isnull=True).update(closed_at=Now())
+        deliveries_plan(run)
 
 
 def task_run_move(task_run: TaskRun, to_state: TaskRunState, **changes: object) -> None:
     """Write a transition of a locked task run; whoever held it holds it no more."""
     if to_state in ENDED_TASK_STATES:
-        changes = {"finished_at": timezone.now(), **changes}
+        changes = {"finished_at": timezone.now(), "finished_by": task_run.lease_owner, **changes}
     for name, value in {"state": to_state, **NO_LEASE, **changes}.items():
         setattr(task_run, name, value)
     task_run.save()

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from leaderboard.views import queue, runs, submissions
+from leaderboard.views import notifications, queue, runs, submissions
 
 urlpatterns = [
     path("submit/", submissions.submit, name="submit"),
@@ -13,6 +13,8 @@ urlpatterns = [
     path("runs/<uuid:run_id>/rerun/", runs.run_rerun_all_or_failed, name="run-rerun"),
     path("runs/<uuid:run_id>/publish/", runs.run_publish_result, name="run-publish"),
     path("runs/<uuid:run_id>/cancel/", runs.run_cancel_active, name="run-cancel"),
+    path("notifications/", notifications.notifications_page, name="notifications"),
+    path("notifications/secret/", notifications.new_secret, name="notifications-secret"),
     path("queue/", queue.queue_page, name="queue"),
     path("queue/pause/", queue.pause, name="pause"),
     path("queue/resume/", queue.resume, name="resume"),
