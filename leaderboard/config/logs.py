@@ -33,9 +33,7 @@ class RunFilter(logging.Filter):
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a line, with the keys `at`, `level`, `logger`, `message`, and where they are known `run_id`,
-    `thread` and `exception`.
-    """
+    """One JSON object a line: `at`, `level`, `logger`, `message`; where known `run_id`, `thread` and `exception`."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as a line without line breaks."""

@@ -101,7 +101,7 @@ def open_pause() -> Pause | None:
 def worker_rows() -> list[WorkerRow]:
     """The workers of the last day, those that answer first. One that has been silent for two beats is not up."""
     now = timezone.now()
-    silent_since = now - timedelta(seconds=2 * max(settings.LEASE_SECONDS, settings.REAPER_SECONDS))
+    silent_since = _silent_since(now)
     workers = Worker.objects.select_related("current_run__revision__model").filter(
         last_seen_at__gte=now - WORKERS_REMEMBERED
     )
@@ -119,6 +119,15 @@ def worker_rows() -> list[WorkerRow]:
         for worker in workers
     ]
     return sorted(rows, key=lambda row: (not row.is_up, row.name))
+
+
+def n_workers_up() -> int:
+    """How many workers answer."""
+    return Worker.objects.filter(last_seen_at__gte=_silent_since(timezone.now())).count()
+
+
+def _silent_since(now: datetime) -> datetime:
+    return now - timedelta(seconds=2 * max(settings.LEASE_SECONDS, settings.REAPER_SECONDS))
 
 
 def _counted(runs: QuerySet[Run]) -> QuerySet[Run]:

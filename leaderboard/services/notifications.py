@@ -50,8 +50,8 @@ def deliveries_plan(run: Run) -> None:
 
 
 def _stands_already(run: Run) -> bool:
-    others = Run.objects.filter(revision=run.revision_id, suite=run.suite_id, is_published=True)
-    return others.exclude(pk=run.pk).exists()
+    published = Run.objects.filter(revision=run.revision_id, suite=run.suite_id, is_published=True)
+    return published.exclude(pk=run.pk).exists()
 
 
 def _content(run: Run, outcome: RunOutcome) -> dict[str, Any]:

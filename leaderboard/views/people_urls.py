@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from leaderboard.views import notifications, queue, runs, submissions
+from leaderboard.views import notifications, queue, reruns, runs, submissions
 
 urlpatterns = [
     path("submit/", submissions.submit, name="submit"),
@@ -10,7 +10,7 @@ urlpatterns = [
     path("submissions/<uuid:submission_id>/cancel/", submissions.submission_cancel, name="submission-cancel"),
     path("runs/<uuid:run_id>/", runs.run_page, name="run-detail"),
     path("runs/<uuid:run_id>/progress/", runs.run_progress, name="run-progress"),
-    path("runs/<uuid:run_id>/rerun/", runs.run_rerun_all_or_failed, name="run-rerun"),
+    path("reruns/", reruns.reruns_page, name="reruns"),
     path("runs/<uuid:run_id>/publish/", runs.run_publish_result, name="run-publish"),
     path("runs/<uuid:run_id>/cancel/", runs.run_cancel_active, name="run-cancel"),
     path("notifications/", notifications.notifications_page, name="notifications"),

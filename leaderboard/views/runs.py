@@ -11,12 +11,11 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from leaderboard.exceptions import ApplicationError
-from leaderboard.forms.administration import RerunForm
 from leaderboard.models import Run
 from leaderboard.selectors.comparison import publication_comparison
 from leaderboard.selectors.runs import RunDetail, run_detail
 from leaderboard.services.publishing import run_publish
-from leaderboard.services.runs import run_cancel, run_rerun
+from leaderboard.services.runs import run_cancel
 from leaderboard.views.access import staff_required
 
 
@@ -38,25 +37,6 @@ def run_progress(request: HttpRequest, run_id: UUID) -> HttpResponse:
     return render(
         request, "runs/_progress.html", {"run": detail.facts, "progress": detail.progress, "tasks": detail.tasks}
     )
-
-
-@require_POST
-@staff_required
-def run_rerun_all_or_failed(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Queue a new attempt over all tasks, or over those that failed."""
-    _found_or_404(run_id)
-    form = RerunForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, "Choose whether all tasks or only the failed ones run again.")
-        return redirect("run-detail", run_id=run_id)
-    failed_only = form.cleaned_data["scope"] == RerunForm.FAILED
-    try:
-        run = run_rerun(run_id=run_id, actor=request.user, failed_only=failed_only, reason=form.cleaned_data["reason"])
-    except ApplicationError as error:
-        messages.error(request, error.message)
-        return redirect("run-detail", run_id=run_id)
-    messages.success(request, f"Queued as attempt {run.attempt}, behind the submissions that wait.")
-    return redirect("run-detail", run_id=run.pk)
 
 
 @require_POST
