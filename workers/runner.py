@@ -17,6 +17,7 @@ from leaderboard.services import leases, results, runs
 from leaderboard.services.administration import worker_takes
 from leaderboard.services.leases import TaskClaim
 from workers.child import ChildError, ChildLost, ChildOrder, EvaluatingChild
+from workers.comparisons import build_comparisons
 from workers.heartbeat import Heartbeat
 from workers.hub import HuggingFaceHub
 from workers.identity import WorkerIdentity
@@ -40,6 +41,7 @@ def work_until_idle(worker: WorkerIdentity) -> None:
             with about_run(run.pk):
                 _close(run, worker)
             build_snapshots()
+            build_comparisons()
         elif run := leases.run_next_claim(worker=worker.name):
             with about_run(run.pk):
                 _evaluate(run, worker)

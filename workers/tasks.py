@@ -10,6 +10,7 @@ from leaderboard.services.administration import worker_report
 from leaderboard.services.leases import leases_reap
 from workers.catalogue import sync_catalogue
 from workers.celery import REAP, app
+from workers.comparisons import build_comparisons
 from workers.identity import worker_identity
 from workers.notifications.messenger import Messenger
 from workers.presence import Presence
@@ -26,8 +27,9 @@ def hear_bell(run_id: str) -> None:
 
 @app.task(name=BUILD_SNAPSHOT)
 def renew_statistics(suite_id: int) -> None:
-    """Compute the statistics of a suite if they do not cover what is published."""
+    """Compute the statistics of a suite if they do not cover what is published, and what reruns are compared with."""
     build_snapshot(suite_id)
+    build_comparisons()
 
 
 @app.task(name=REAP)

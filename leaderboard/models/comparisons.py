@@ -9,14 +9,16 @@ from leaderboard.models.runs import Run
 class RunComparison(models.Model):
     """Paired differences of a run to the run that was published when they were computed.
 
-    `rows` is a list of objects with `scope`, `key`, `value`, `lower` and `upper`: new minus old, where `key` is a group
-    of the scope or, with scope "task", a task. `unpaired` names tasks that both runs scored on different data.
+    `rows` is a list of objects with `scope`, `key`, `value`, `lower`, `upper` and `n_tasks`: new minus old over the
+    tasks that both have, where `key` is a group of the scope or, with scope "task", a task. `unpaired` names tasks that
+    both runs scored on different data. `trouble` says why nothing could be computed.
     """
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, related_name="comparison")
     baseline = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
     rows = models.JSONField()
     unpaired = models.JSONField(default=list, blank=True)
+    trouble = models.CharField(max_length=500, blank=True, default="")
     built_at = models.DateTimeField(auto_now=True)
 
     class Meta:

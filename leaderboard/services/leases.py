@@ -16,6 +16,7 @@ from leaderboard import queue
 from leaderboard.exceptions import LeaseLost
 from leaderboard.models import Run, RunEvent, TaskRun
 from leaderboard.models.vocabulary import ACTIVE_RUN_STATES, ErrorKind, RunState, TaskRunState
+from leaderboard.selectors.comparison import runs_to_compare
 from leaderboard.selectors.snapshots import suites_to_build
 from leaderboard.services.runs import NO_LEASE, run_fail, run_lock, run_move, task_run_move
 
@@ -185,7 +186,8 @@ def _task_give_back(task_run: TaskRun) -> None:
 def leases_reap() -> int:
     """Take back expired leases and ring for all that needs a worker; returns how many leases were taken back.
 
-    A run needs one, and so does a suite whose statistics do not cover exactly what is published. Safe to run twice at
+    A run needs one, and so does a suite whose statistics do not cover exactly what is published or whose reruns are not
+    compared with it. Safe to run twice at
     once: locked rows are skipped.
     """
     reaped = 0
@@ -208,7 +210,7 @@ def leases_reap() -> int:
         reaped += 1
     for run_id in Run.objects.filter(state__in=ACTIVE_RUN_STATES, lease_owner="").values_list("pk", flat=True):
         queue.ring(run_id)
-    for suite_id in suites_to_build():
+    for suite_id in {*suites_to_build(), *(waiting.suite_id for waiting in runs_to_compare())}:
         queue.ring_snapshot(suite_id)
     return reaped
 

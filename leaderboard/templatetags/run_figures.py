@@ -2,6 +2,8 @@
 
 from django import template
 
+from leaderboard.views import figures
+
 register = template.Library()
 
 SECONDS_SHOWN = 120
@@ -22,6 +24,16 @@ def signed(value: float) -> str:
     rounded = round(value, 2)
     sign = "+" if rounded > 0 else "−" if rounded < 0 else "±"
     return f"{sign}{abs(rounded):.2f}"
+
+
+@register.filter
+def change(value: float | None, metric: str) -> str:
+    """A difference in a metric, as that metric is written; a dash for none."""
+    if value is None:
+        return figures.NOTHING
+    if metric == "cv":
+        return signed(value)
+    return figures.main_figure(value, metric) if metric == "ds" else signed_percent(value)
 
 
 @register.filter
