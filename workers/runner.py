@@ -22,6 +22,7 @@ from workers.heartbeat import Heartbeat
 from workers.hub import HuggingFaceHub
 from workers.identity import WorkerIdentity
 from workers.ingest import aggregates_of_run, outcome_from_message
+from workers.log_keeping import keep_child_log
 from workers.shutdown import SHUTDOWN
 from workers.snapshots import build_snapshots
 from workers.suite_folders import suite_folder
@@ -64,6 +65,7 @@ def _evaluate(run: Run, worker: WorkerIdentity) -> None:
         logger.warning("run %s: %s", run.pk, lost)
     finally:
         SHUTDOWN.call_when_requested(None)
+        keep_child_log(run_id=run.pk, worker=worker.name, path=_log_path(run))
         worker_takes(name=worker.name, run_id=None)
 
 
@@ -127,9 +129,14 @@ def _order(run: Run, model: Path, adapter: Path | None) -> ChildOrder:
         device=settings.WORKER_DEVICE,
         store=settings.EMBEDDING_STORE_DIR,
         store_bytes=settings.EMBEDDING_STORE_BYTES,
-        log=settings.DATA_DIR / "logs" / f"{run.pk}.log",
+        log=_log_path(run),
         timeout_seconds=settings.TASK_TIMEOUT_SECONDS,
     )
+
+
+def _log_path(run: Run) -> Path:
+    """The file that gets what a run's children write on this worker."""
+    return settings.DATA_DIR / "logs" / f"{run.pk}.log"
 
 
 def _encode_config_name(revision: ModelRevision) -> str:

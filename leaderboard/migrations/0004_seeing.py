@@ -121,7 +121,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='childlog',
-            constraint=models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('text'), 20000), name='child_log_bounded'),
+            constraint=models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('text'), 65536), name='child_log_bounded'),
         ),
         migrations.AddIndex(
             model_name='delivery',

@@ -6,7 +6,7 @@ from django.db.models.lookups import LessThanOrEqual
 
 from leaderboard.models.runs import Run
 
-CHILD_LOG_CHARACTERS = 20_000
+CHILD_LOG_CHARACTERS = 64 * 1024
 
 
 class ChildLog(models.Model):

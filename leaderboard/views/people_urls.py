@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from leaderboard.views import notifications, queue, reruns, runs, submissions
+from leaderboard.views import metrics, notifications, queue, reruns, runs, submissions, workers
 
 urlpatterns = [
     path("submit/", submissions.submit, name="submit"),
@@ -15,6 +15,8 @@ urlpatterns = [
     path("runs/<uuid:run_id>/cancel/", runs.run_cancel_active, name="run-cancel"),
     path("notifications/", notifications.notifications_page, name="notifications"),
     path("notifications/secret/", notifications.new_secret, name="notifications-secret"),
+    path("workers/", workers.workers_page, name="workers"),
+    path("metrics", metrics.metrics_page, name="metrics"),
     path("queue/", queue.queue_page, name="queue"),
     path("queue/pause/", queue.pause, name="pause"),
     path("queue/resume/", queue.resume, name="resume"),

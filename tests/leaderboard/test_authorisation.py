@@ -47,6 +47,8 @@ RULES = [
     Rule("notifications", "post", SIGN_IN, 302, 302, 302),
     Rule("notifications-secret", "get", 405, 405, 405, 405),
     Rule("notifications-secret", "post", SIGN_IN, 302, 302, 302),
+    Rule("workers", "get", 200, 200, 200, 200),
+    Rule("metrics", "get", 404, 404, 404, 404),
     Rule("queue", "get", 200, 200, 200, 200),
     Rule("pause", "get", 405, 405, 405, 405),
     Rule("pause", "post", SIGN_IN, 403, 403, 302),
