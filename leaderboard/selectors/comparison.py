@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, OuterRef, Subquery
+from django.db.models import F, OuterRef, QuerySet, Subquery
 
 from leaderboard.models import AggregateScore, Run, RunComparison, Score, Task, TaskRun
 from leaderboard.models.vocabulary import (
@@ -112,18 +112,21 @@ class Uncompared:
     suite_id: int
 
 
-def runs_to_compare() -> list[Uncompared]:
-    """The finished reruns after a published run that nobody has compared with it, the earliest finished first."""
+def unpublished_reruns() -> QuerySet[Run]:
+    """The finished runs after a published one of the same revision and suite, each with its id as `baseline`."""
     published = Run.objects.filter(
         revision=OuterRef("revision"), suite=OuterRef("suite"), is_published=True, attempt__lt=OuterRef("attempt")
     )
-    found = (
+    return (
         Run.objects.filter(state=RunState.SUCCEEDED, is_published=False)
         .annotate(baseline=Subquery(published.values("pk")[:1]))
         .filter(baseline__isnull=False)
-        .exclude(comparison__baseline=F("baseline"))
-        .order_by("finished_at")
     )
+
+
+def runs_to_compare() -> list[Uncompared]:
+    """The finished reruns that nobody has compared with the published run, the earliest finished first."""
+    found = unpublished_reruns().exclude(comparison__baseline=F("baseline")).order_by("finished_at")
     return [Uncompared(*row) for row in found.values_list("pk", "baseline", "suite_id")]
 
 
@@ -138,7 +141,7 @@ def publication_comparison(run_id: UUID) -> Comparison:
         Run.objects.only("attempt").filter(revision=run.revision_id, suite=run.suite_id, is_published=True).first()
     )
     stored = RunComparison.objects.filter(run=run, baseline=published).first() if published else None
-    paired = {(row["scope"], row["key"]): _paired(row) for row in stored.rows} if stored else {}
+    paired = {(row["scope"], row["key"]): paired_of(row) for row in stored.rows} if stored else {}
     sides = (run.pk, published.pk if published else None)
     if run.suite.kind == SuiteKind.PROBING:
         rows = _task_rows(*sides, paired)
@@ -154,7 +157,8 @@ def publication_comparison(run_id: UUID) -> Comparison:
     )
 
 
-def _paired(row: Mapping[str, Any]) -> Paired:
+def paired_of(row: Mapping[str, Any]) -> Paired:
+    """A difference from a stored row of a comparison."""
     return Paired(row["value"], row["lower"], row["upper"], row["n_tasks"])
 
 

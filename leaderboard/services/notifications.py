@@ -33,6 +33,8 @@ def deliveries_plan(run: Run) -> None:
     if outcome is None or run.submission is None or _stands_already(run):
         return
     person = run.submission.submitter
+    if not person.is_active:
+        return
     preferences = NotificationSettings.objects.filter(user=person).first() or NotificationSettings(user=person)
     addresses = {
         Channel.EMAIL: person.email if preferences.by_email else "",

@@ -11,6 +11,7 @@ urlpatterns = [
     path("runs/<uuid:run_id>/", runs.run_page, name="run-detail"),
     path("runs/<uuid:run_id>/progress/", runs.run_progress, name="run-progress"),
     path("reruns/", reruns.reruns_page, name="reruns"),
+    path("reruns/waiting/", reruns.waiting_page, name="reruns-waiting"),
     path("runs/<uuid:run_id>/publish/", runs.run_publish_result, name="run-publish"),
     path("runs/<uuid:run_id>/cancel/", runs.run_cancel_active, name="run-cancel"),
     path("notifications/", notifications.notifications_page, name="notifications"),

@@ -1,4 +1,4 @@
-"""Reruns: first what they would do and cost, then, when an administrator confirms it, the queue."""
+"""Reruns: what they would do and cost, then the queue, and in the end the decision which of them to publish."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,10 +9,13 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from leaderboard.exceptions import ApplicationError
 from leaderboard.forms.administration import RerunForm
 from leaderboard.models import Run
 from leaderboard.selectors.queue import n_workers_up
 from leaderboard.selectors.reruns import RerunPlan, RerunScope, published_sources, rerun_plan, sources_of
+from leaderboard.selectors.waiting import waiting_reruns
+from leaderboard.services.publishing import run_publish
 from leaderboard.services.reruns import Requeued, reruns_create
 from leaderboard.views.access import staff_required
 
@@ -40,6 +43,29 @@ def reruns_page(request: HttpRequest) -> HttpResponse:
         reason=wanted["reason"],
     )
     return _told(request, plan, done)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@staff_required
+def waiting_page(request: HttpRequest) -> HttpResponse:
+    """The finished reruns that wait for a decision; posted, the chosen ones are published."""
+    if request.method != "POST":
+        return render(request, "reruns/waiting.html", {"reruns": waiting_reruns(), "section": "queue"})
+    chosen = [rerun for rerun in waiting_reruns() if str(rerun.run_id) in request.POST.getlist("run")]
+    published = 0
+    for rerun in chosen:
+        try:
+            run_publish(run_id=rerun.run_id, actor=request.user.get_username())
+        except ApplicationError as error:
+            messages.error(request, f"{rerun.repo_id}, attempt {rerun.attempt}: {error.message}")
+        else:
+            published += 1
+    if published:
+        messages.success(request, f"Published {published} result{'' if published == 1 else 's'}.")
+    elif not chosen:
+        messages.error(request, "Choose at least one of the reruns that wait.")
+    return redirect("reruns-waiting")
 
 
 def _sources(wanted: dict[str, Any]) -> Sequence[Run]:

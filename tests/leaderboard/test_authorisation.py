@@ -43,6 +43,8 @@ RULES = [
     Rule("run-publish", "post", SIGN_IN, 403, 403, 302),
     Rule("run-cancel", "get", 405, 405, 405, 405),
     Rule("run-cancel", "post", SIGN_IN, 403, 403, 302),
+    Rule("reruns-waiting", "get", SIGN_IN, 403, 403, 200),
+    Rule("reruns-waiting", "post", SIGN_IN, 403, 403, 302),
     Rule("notifications", "get", SIGN_IN, 200, 200, 200),
     Rule("notifications", "post", SIGN_IN, 302, 302, 302),
     Rule("notifications-secret", "get", 405, 405, 405, 405),

@@ -10,6 +10,7 @@ from django.urls import reverse
 from leaderboard import queue
 from leaderboard.models import Run, RunComparison, Suite, TaskRun
 from leaderboard.selectors.comparison import publication_comparison, runs_to_compare
+from leaderboard.selectors.waiting import waiting_reruns
 from leaderboard.services.leases import leases_reap
 from leaderboard.services.publishing import run_publish
 from tests.factories import make_measured_run, make_user
@@ -127,3 +128,30 @@ def test_an_administrator_reads_the_interval_before_publishing(suite: Suite) -> 
     assert f"<td>+{gain}</td>" in text
     assert "<td><b>+" in text
     assert "A worker is computing" not in text
+
+
+def test_reruns_wait_together_and_the_chosen_ones_are_published(suite: Suite) -> None:
+    client = Client()
+    client.force_login(make_user(is_staff=True))
+    page = reverse("reruns-waiting")
+    assert "Nothing waits" in client.get(page).content.decode()
+    first = rerun(make_measured_run(suite, measured(0.1, 0.5, 0.5)), measured(0.9, 0.5, 0.5))
+    second = rerun(make_measured_run(suite, measured(0.9, 0.5, 0.5)), measured(0.1, 0.5, 0.5))
+    assert [row.is_compared for row in waiting_reruns()] == [False, False]
+    build_comparisons()
+    found = {row.run_id: row for row in waiting_reruns()}
+    assert [(found[run.pk].n_better, found[run.pk].n_worse) for run in (first, second)] == [(1, 0), (0, 1)]
+    # One of two tasks of one of two families moved by 0.8.
+    assert found[first.pk].overall.value == pytest.approx(0.2)
+    assert found[second.pk].overall.is_separated
+    text = client.get(page).content.decode()
+    for words in ["+20.0", "−20.0"]:
+        assert words in text
+    answer = client.post(page, {}, follow=True)
+    assert "Choose at least one" in answer.content.decode()
+    answer = client.post(page, {"run": [first.pk, "nothing"]}, follow=True)
+    assert "Published 1 result." in answer.content.decode()
+    for run in (first, second):
+        run.refresh_from_db()
+    assert (first.is_published, second.is_published) == (True, False)
+    assert [row.run_id for row in waiting_reruns()] == [second.pk]

@@ -239,10 +239,15 @@ def test_what_a_name_means_is_looked_up_when_it_is_sent_to(
 
 
 def test_the_connection_goes_to_the_number_that_was_checked(receiver: Receiver) -> None:
-    target = Target(scheme="http", host="hook.invalid", number="127.0.0.1", port=receiver.port, path="/x")
+    target = Target(scheme="http", host="hook.invalid", numbers=("127.0.0.1",), port=receiver.port, path="/x")
     status = post(target, content={"event": "run.failed"}, secret="s", delivery_id=Delivery().pk, timestamp=1)
     assert status == 204
     assert receiver.requests[0][0]["Host"] == f"hook.invalid:{receiver.port}"
+
+
+def test_a_number_that_does_not_answer_is_passed_over(receiver: Receiver) -> None:
+    target = Target(scheme="http", host="hook.invalid", numbers=("::1", "127.0.0.1"), port=receiver.port, path="/x")
+    assert post(target, content={"event": "e"}, secret="s", delivery_id=Delivery().pk, timestamp=1) == 204
 
 
 def test_a_receiver_that_answers_drop_by_drop_is_cut_off() -> None:
@@ -260,7 +265,7 @@ def test_a_receiver_that_answers_drop_by_drop_is_cut_off() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=drip, args=[listener], daemon=True)
         thread.start()
-        target = Target("http", "slow.invalid", "127.0.0.1", listener.getsockname()[1], "/")
+        target = Target("http", "slow.invalid", ("127.0.0.1",), listener.getsockname()[1], "/")
         with pytest.raises((OSError, http.client.HTTPException)):
             post(target, content={"event": "e"}, secret="s", delivery_id=Delivery().pk, timestamp=1, seconds=0.3)
         stop.set()

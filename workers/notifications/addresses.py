@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 PORTS = {"http": 80, "https": 443}
+MOST_NUMBERS = 3
+"""How many numbers of a name are tried; all of them are checked."""
 
 
 class AddressRefused(Exception):
@@ -18,11 +20,11 @@ class AddressUnknown(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A place to connect to: the name that it goes by, and the one number that was checked for it."""
+    """A place to connect to: the name that it goes by, and the numbers that were checked for it, in order of choice."""
 
     scheme: str
     host: str
-    number: str
+    numbers: tuple[str, ...]
     port: int
     path: str
 
@@ -34,7 +36,7 @@ class Target:
 
 
 def resolve(url: str, *, private: bool) -> Target:
-    """Resolve an address now and check every number that its name has; the connection must use the returned number.
+    """Resolve an address now and check every number that its name has; the connection must use the returned ones.
 
     Args:
         url: the address that a person gave.
@@ -58,7 +60,7 @@ def resolve(url: str, *, private: bool) -> Target:
     if not private and not all(is_public(number) for number in numbers):
         raise AddressRefused(f"{host} is inside a private network; webhooks only go to the public internet.")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return Target(scheme=parts.scheme, host=host, number=numbers[0], port=port, path=path)
+    return Target(scheme=parts.scheme, host=host, numbers=numbers[:MOST_NUMBERS], port=port, path=path)
 
 
 def is_public(number: str) -> bool:
@@ -76,9 +78,9 @@ def is_public(number: str) -> bool:
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
-def _numbers(host: str, port: int) -> list[str]:
+def _numbers(host: str, port: int) -> tuple[str, ...]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise AddressUnknown(f"The name {host} cannot be resolved.") from error
-    return [str(address[0]) for *_, address in found]
+    return tuple(dict.fromkeys(str(address[0]) for *_, address in found))

@@ -67,16 +67,19 @@ def post(
 
 
 class _Connection(http.client.HTTPConnection):
-    """A connection to the number that was checked, whatever its name resolves to by now."""
+    """A connection to a number that was checked, whatever its name resolves to by now."""
 
     def __init__(self, target: Target) -> None:
         super().__init__(target.host, target.port, timeout=CONNECT_SECONDS)
         self._target = target
+        self._is_cut = False
 
     def connect(self) -> None:
-        plain = socket.create_connection((self._target.number, self._target.port), timeout=CONNECT_SECONDS)
+        plain = self._reached()
         plain.settimeout(SECONDS)
         self.sock = plain
+        if self._is_cut:
+            raise TimeoutError("connecting took all the time there was")
         if self._target.scheme == "https":
             encrypted = ssl.create_default_context().wrap_socket(
                 plain, server_hostname=self._target.host, do_handshake_on_connect=False
@@ -84,8 +87,17 @@ class _Connection(http.client.HTTPConnection):
             self.sock = encrypted  # before the handshake, so that it can be cut too
             encrypted.do_handshake()
 
+    def _reached(self) -> socket.socket:
+        """A connection to the first number that takes one."""
+        *others, last = self._target.numbers
+        for number in others:
+            with contextlib.suppress(OSError):
+                return socket.create_connection((number, self._target.port), timeout=CONNECT_SECONDS)
+        return socket.create_connection((last, self._target.port), timeout=CONNECT_SECONDS)
+
     def cut(self) -> None:
         """End whatever the connection waits for; reading or writing then raises an `OSError`."""
+        self._is_cut = True
         if self.sock is not None:
             with contextlib.suppress(OSError):  # it may not be connected any more
                 self.sock.shutdown(socket.SHUT_RDWR)
