@@ -56,7 +56,7 @@ TASK_TIMEOUT_SECONDS = env.int("TASK_TIMEOUT_SECONDS", default=6 * 3600)
 
 # --- telling people, and being looked at ----------------------------------------------------------------------------
 
-SITE_URL = env.str("SITE_URL", default="http://localhost:8000").rstrip("/")
+SITE_URL = env.str("SITE_URL", default=f"http://localhost:{env.int('MEDBOARD_PORT', default=8000)}").rstrip("/")
 vars().update(env.email_url("EMAIL_URL", default="consolemail://"))
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="medboard@localhost")
 EMAIL_TIMEOUT = 20
