@@ -297,9 +297,10 @@ def make_measured_run(
     *,
     revision: ModelRevision | None = None,
     data: str = "d" * 64,
+    attempt: int = 1,
 ) -> Run:
     """A published run with everything that a worker stores, from the outcomes of its tasks; the suite is on disk."""
-    run = make_run(revision=revision, suite=suite, state=RunState.SUCCEEDED)
+    run = make_run(revision=revision, suite=suite, state=RunState.SUCCEEDED, attempt=attempt)
     run.is_published, run.published_at = True, timezone.now()
     run.save()
     for task_run in run.task_runs.select_related("task"):

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 
+from leaderboard.config.logs import about_run
 from leaderboard.exceptions import LeaseLost
 from leaderboard.services.leases import leases_renew, run_is_worked_on
 
@@ -43,17 +44,18 @@ class Heartbeat:
         self._thread.join()
 
     def _beat(self) -> None:
-        try:
-            due = time.monotonic() + settings.HEARTBEAT_SECONDS
-            while not self._stopped.wait(min(settings.CANCEL_POLL_SECONDS, settings.HEARTBEAT_SECONDS)):
-                renews = time.monotonic() >= due
-                if renews:
-                    due = time.monotonic() + settings.HEARTBEAT_SECONDS
-                if not self._goes_on(renews=renews):
-                    self._on_lost()
-                    return
-        finally:
-            connection.close()
+        with about_run(self._run_id):
+            try:
+                due = time.monotonic() + settings.HEARTBEAT_SECONDS
+                while not self._stopped.wait(min(settings.CANCEL_POLL_SECONDS, settings.HEARTBEAT_SECONDS)):
+                    renews = time.monotonic() >= due
+                    if renews:
+                        due = time.monotonic() + settings.HEARTBEAT_SECONDS
+                    if not self._goes_on(renews=renews):
+                        self._on_lost()
+                        return
+            finally:
+                connection.close()
 
     def _goes_on(self, *, renews: bool) -> bool:
         try:

@@ -1,8 +1,10 @@
 """Says that this worker is alive, also while it has nothing to do, and takes back the leases of those that are not."""
 
+import contextlib
 import logging
 import threading
 
+import psutil
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 
@@ -13,7 +15,7 @@ logger = logging.getLogger(__name__)
 
 
 class Presence(threading.Thread):
-    """Reports a worker as seen every `LEASE_SECONDS`, for as long as the process lives, and reaps.
+    """Reports a worker and its memory every `LEASE_SECONDS`, for as long as the process lives, and reaps.
 
     The scheduled reaper's message can wait behind a long run, or be thrown away as expired by a worker whose clock is
     wrong; as long as a worker lives, no lease outlasts its holder by much.
@@ -26,14 +28,28 @@ class Presence(threading.Thread):
 
     def run(self) -> None:
         """Report until the process ends."""
+        self._report()
         while not self._never.wait(settings.LEASE_SECONDS):
             self._report()
 
     def _report(self) -> None:
         try:
-            worker_seen(name=self._worker)
+            worker_seen(
+                name=self._worker,
+                memory_bytes=resident_bytes(psutil.Process()),
+                memory_total_bytes=psutil.virtual_memory().total,
+            )
             leases_reap()
         except (DatabaseError, InterfaceError) as error:
             logger.warning("could not report as seen: %s", error)
         finally:
             connection.close()
+
+
+def resident_bytes(process: psutil.Process) -> int:
+    """The resident memory of a process and all of its descendants; those that end meanwhile do not count."""
+    total = 0
+    for one in [process, *process.children(recursive=True)]:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            total += one.memory_info().rss
+    return total

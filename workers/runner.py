@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import DataError, IntegrityError
 
 from evaluation.errors import EvaluationError, ResultInvalid
+from leaderboard.config.logs import about_run
 from leaderboard.exceptions import LeaseLost
 from leaderboard.models import Run, TaskRun
 from leaderboard.models.vocabulary import RunState
@@ -19,11 +20,13 @@ from workers.child import EvaluatingChild
 from workers.child_errors import ChildError, ChildLost, ChildMisbehaved
 from workers.child_log import redacted
 from workers.child_messages import MAX_MESSAGE, misbehaved
+from workers.comparisons import build_comparisons
 from workers.fetching import fetched
 from workers.heartbeat import Heartbeat
 from workers.identity import WorkerIdentity
 from workers.ingest import aggregates_of_run, outcome_from_message
-from workers.orders import order_of, store_of
+from workers.log_keeping import keep_child_log
+from workers.orders import child_log_path, order_of, store_of
 from workers.shutdown import SHUTDOWN
 from workers.snapshots import build_snapshots
 
@@ -42,10 +45,13 @@ def work_until_idle(worker: WorkerIdentity) -> None:
     """
     while not SHUTDOWN.requested:
         if run := results.run_scoring_claim(worker=worker.name):
-            _close(run, worker)
+            with about_run(run.pk):
+                _close(run, worker)
             build_snapshots()
+            build_comparisons()
         elif run := leases.run_next_claim(worker=worker.name, worker_class=worker.worker_class):
-            _evaluate(run, worker)
+            with about_run(run.pk):
+                _evaluate(run, worker)
         elif not leases.leases_reap():
             return
 
@@ -70,6 +76,7 @@ def _evaluate(run: Run, worker: WorkerIdentity) -> None:
         logger.warning("run %s: %s", run.pk, lost)
     finally:
         SHUTDOWN.call_when_requested(None)
+        keep_child_log(run_id=run.pk, worker=worker.name, path=child_log_path(run))
         worker_takes(name=worker.name, run_id=None)
 
 

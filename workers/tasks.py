@@ -11,7 +11,9 @@ from leaderboard.services.leases import leases_reap
 from workers.catalogue import sync_catalogue
 from workers.celery import REAP, app
 from workers.checks import start_of, start_problems
+from workers.comparisons import build_comparisons
 from workers.identity import worker_identity
+from workers.notifications.messenger import Messenger
 from workers.presence import Presence
 from workers.runner import work_until_idle
 from workers.sandbox.protocol import SandboxUnavailable
@@ -28,8 +30,9 @@ def hear_bell(run_id: str) -> None:
 
 @app.task(name=BUILD_SNAPSHOT)
 def renew_statistics(suite_id: int) -> None:
-    """Compute the statistics of a suite if they do not cover what is published."""
+    """Compute the statistics of a suite if they do not cover what is published, and what reruns are compared with."""
     build_snapshot(suite_id)
+    build_comparisons()
 
 
 @app.task(name=REAP)
@@ -71,6 +74,7 @@ def report_and_look_for_work(**_signal: Any) -> None:
         started_at=timezone.now(),
     )
     Presence(identity.name).start()
+    Messenger().start()
     leases_reap()
 
 

@@ -1,14 +1,14 @@
-"""Runs with their history, tasks and scores; and reruns of any number of them at once."""
+"""Runs with their history, tasks and scores; and the way to reruns of any number of them at once."""
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect
 from django.urls import reverse
 
 from leaderboard.admin.read_only import ReadOnlyAdmin, ReadOnlyInline
-from leaderboard.exceptions import ApplicationError
 from leaderboard.models import AggregateScore, Run, RunEvent, Score, TaskRun
-from leaderboard.services.runs import run_rerun
+from leaderboard.selectors.reruns import RerunScope
 
 
 class RunEventInline(ReadOnlyInline):
@@ -46,26 +46,20 @@ class RunAdmin(ReadOnlyAdmin):
     def view_on_site(self, run: Run) -> str:
         return reverse("run-detail", args=[run.pk])
 
-    @admin.action(description="Rerun", permissions=["view"])
-    def rerun(self, request: HttpRequest, runs: QuerySet[Run]) -> None:
-        self._rerun_each(request, runs, failed_only=False)
+    @admin.action(description="Rerun …", permissions=["view"])
+    def rerun(self, request: HttpRequest, runs: QuerySet[Run]) -> HttpResponse:
+        return self._preview(runs, RerunScope.ALL)
 
-    @admin.action(description="Rerun failed tasks only", permissions=["view"])
-    def rerun_failed_tasks_only(self, request: HttpRequest, runs: QuerySet[Run]) -> None:
-        self._rerun_each(request, runs, failed_only=True)
+    @admin.action(description="Rerun tasks without a result …", permissions=["view"])
+    def rerun_failed_tasks_only(self, request: HttpRequest, runs: QuerySet[Run]) -> HttpResponse:
+        return self._preview(runs, RerunScope.FAILED)
 
-    def _rerun_each(self, request: HttpRequest, runs: QuerySet[Run], *, failed_only: bool) -> None:
-        """Rerun what can be rerun, and say of every other run why not."""
-        queued = 0
-        for run in runs:
-            try:
-                run_rerun(run_id=run.pk, actor=request.user, failed_only=failed_only)
-            except ApplicationError as error:
-                self.message_user(request, f"{run}: {error.message}", messages.ERROR)
-            else:
-                queued += 1
-        if queued:
-            self.message_user(request, f"Queued {queued} new attempt{'' if queued == 1 else 's'}.", messages.SUCCESS)
+    def _preview(self, runs: QuerySet[Run], scope: RerunScope) -> HttpResponse:
+        """Show what it would cost; the page there queues."""
+        query = QueryDict(mutable=True)
+        query.setlist("run", [str(run.pk) for run in runs])
+        query["scope"] = scope
+        return redirect(f"{reverse('reruns')}?{query.urlencode()}")
 
 
 @admin.register(TaskRun)

@@ -3,7 +3,7 @@
 from django.contrib import admin
 
 from leaderboard.admin.read_only import ReadOnlyAdmin
-from leaderboard.models import Submission, SubmissionPause
+from leaderboard.models import Delivery, Submission, SubmissionPause
 
 
 @admin.register(Submission)
@@ -18,3 +18,10 @@ class SubmissionAdmin(ReadOnlyAdmin):
 class SubmissionPauseAdmin(ReadOnlyAdmin):
     list_display = ["reason", "started_by", "started_at", "ended_at"]
     list_select_related = ["started_by"]
+
+
+@admin.register(Delivery)
+class DeliveryAdmin(ReadOnlyAdmin):
+    list_display = ["run", "recipient", "channel", "outcome", "state", "attempts", "trouble", "next_attempt_at"]
+    list_filter = ["state", "channel", "outcome"]
+    list_select_related = ["recipient", "run__revision__model", "run__suite"]

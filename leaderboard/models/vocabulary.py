@@ -205,6 +205,28 @@ class ErrorKind(models.TextChoices):
     LIMIT = "limit", "Limit"
 
 
+class Channel(models.TextChoices):
+    """How a person is told."""
+
+    EMAIL = "email", "E-mail"
+    WEBHOOK = "webhook", "Webhook"
+
+
+class RunOutcome(models.TextChoices):
+    """What a person is told of a run."""
+
+    SUCCEEDED = "succeeded", "Succeeded"
+    FAILED = "failed", "Failed"
+
+
+class DeliveryState(models.TextChoices):
+    """Where a message to a person stands."""
+
+    WAITING = "waiting", "Waiting"
+    DELIVERED = "delivered", "Delivered"
+    FAILED = "failed", "Given up"
+
+
 class AggregateScope(models.TextChoices):
     """What a mean over tasks covers."""
 

@@ -150,6 +150,11 @@ def worker_rows() -> list[WorkerRow]:
     return sorted(rows, key=lambda row: (not row.is_up, row.name))
 
 
+def n_workers_up() -> int:
+    """How many workers answer."""
+    return Worker.objects.filter(last_seen_at__gte=timezone.now() - silence_of_the_lost()).count()
+
+
 def _counted(runs: QuerySet[Run]) -> QuerySet[Run]:
     """The runs with counts of their tasks, which are made for the rows that are shown alone."""
     tasks = TaskRun.objects.filter(run=OuterRef("pk"))

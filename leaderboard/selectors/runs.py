@@ -78,7 +78,10 @@ class RunFacts:
 
 @dataclass(frozen=True, slots=True)
 class TaskRow:
-    """One task of a run, with its main metric; the value is None until the task has succeeded."""
+    """One task of a run, with its main metric; the value is None until the task has succeeded.
+
+    `worker` is the one that ended it or has it in hand, empty where nobody has.
+    """
 
     name: str
     title: str
@@ -94,6 +97,9 @@ class TaskRow:
     chance: float | None
     n_queries: int | None
     seconds: float | None
+    started_at: datetime | None
+    finished_at: datetime | None
+    worker: str
     is_carried: bool
     error_code: str
     error_kind: str
@@ -133,6 +139,7 @@ class EventRow:
 
     at: datetime
     from_title: str
+    to_state: str
     to_title: str
     actor: str
     reason: str
@@ -247,6 +254,9 @@ def _task_row(task_run: Any) -> TaskRow:
         chance=task_run.chance,
         n_queries=task_run.n_queries,
         seconds=None if None in times else sum(times),
+        started_at=task_run.started_at,
+        finished_at=task_run.finished_at,
+        worker=task_run.finished_by or task_run.lease_owner,
         is_carried=task_run.carried_from_id is not None,
         error_code=task_run.error_code,
         error_kind=task_run.error_kind,
@@ -283,6 +293,7 @@ def _event_rows(run_id: UUID) -> list[EventRow]:
         EventRow(
             at=event.at,
             from_title=_title(event.from_state),
+            to_state=event.to_state,
             to_title=_title(event.to_state),
             actor=event.actor,
             reason=event.reason,

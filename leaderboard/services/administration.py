@@ -65,9 +65,11 @@ def worker_report(
     )
 
 
-def worker_seen(*, name: str) -> None:
-    """A worker is alive."""
-    Worker.objects.filter(name=name).update(last_seen_at=Now())
+def worker_seen(*, name: str, memory_bytes: int, memory_total_bytes: int) -> None:
+    """A worker is alive, and with its child takes so much of its machine's memory."""
+    Worker.objects.filter(name=name).update(
+        last_seen_at=Now(), memory_bytes=memory_bytes, memory_total_bytes=memory_total_bytes
+    )
 
 
 def worker_takes(*, name: str, run_id: UUID | None) -> None:

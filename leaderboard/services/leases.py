@@ -23,6 +23,7 @@ from leaderboard.models.vocabulary import (
     WorkerClass,
     classes_within,
 )
+from leaderboard.selectors.comparison import runs_to_compare
 from leaderboard.selectors.queue_order import first_waiting_locked, run_to_join_locked
 from leaderboard.selectors.snapshots import suites_to_build
 from leaderboard.services.escalation import run_escalate
@@ -225,7 +226,8 @@ def _task_give_back(task_run: TaskRun, run: Run, *, actor: str, worker_class: st
 def leases_reap() -> int:
     """Take back expired leases and ring for all that needs a worker; returns how many leases were taken back.
 
-    A run needs one, and so does a suite whose statistics do not cover exactly what is published. Safe to run twice at
+    A run needs one, and so does a suite whose statistics do not cover exactly what is published or whose reruns are not
+    compared with it. Safe to run twice at
     once: locked rows are skipped.
     """
     expired = Q(lease_expires_at__lt=Now())
@@ -275,7 +277,7 @@ def _ring_for_unheard() -> None:
         waiting.setdefault(worker_class, []).append(run_id)
     for worker_class, run_ids in waiting.items():
         queue.ring_again(run_ids, worker_class)
-    for suite_id in suites_to_build():
+    for suite_id in {*suites_to_build(), *(waiting.suite_id for waiting in runs_to_compare())}:
         queue.ring_snapshot(suite_id)
 
 

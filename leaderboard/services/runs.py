@@ -1,5 +1,6 @@
 """Every change of a run's state. Each function locks the run, checks the state that it expects and writes an event."""
 
+from collections.abc import Collection
 from uuid import UUID
 
 from django.db import transaction
@@ -18,6 +19,8 @@ from leaderboard.models.vocabulary import (
     TaskRunState,
     WorkerClass,
 )
+from leaderboard.selectors.reruns import Carried, RerunScope, carried_results
+from leaderboard.services.notifications import deliveries_plan
 from leaderboard.services.sizes import expected_seconds
 
 NO_LEASE = {"lease_owner": "", "lease_expires_at": None}
@@ -40,12 +43,13 @@ def run_move(run: Run, to_state: RunState, *, actor: str, reason: str = "", **ch
     RunEvent.objects.create(run=run, from_state=from_state, to_state=to_state, actor=actor, reason=reason)
     if to_state in FINAL_RUN_STATES:
         Submission.objects.filter(pk=run.submission_id, closed_at__isnull=True).update(closed_at=Now())
+        deliveries_plan(run)
 
 
 def task_run_move(task_run: TaskRun, to_state: TaskRunState, **changes: object) -> None:
     """Write a transition of a locked task run; whoever held it holds it no more."""
     if to_state in ENDED_TASK_STATES:
-        changes = {"finished_at": Now(), **changes}
+        changes = {"finished_at": Now(), "finished_by": task_run.lease_owner, **changes}
     for name, value in {"state": to_state, **NO_LEASE, **changes}.items():
         setattr(task_run, name, value)
     task_run.save()
@@ -132,35 +136,60 @@ def _cancel_open_tasks(task_runs: QuerySet[TaskRun]) -> None:
 
 
 @transaction.atomic
-def run_rerun(*, run_id: UUID, actor: User, failed_only: bool = False, reason: str = "") -> Run:
-    """Queue a new attempt for the same revision and suite, from any state of the old one.
+def run_rerun(
+    *,
+    run_id: UUID,
+    actor: User,
+    failed_only: bool = False,
+    tasks: Collection[str] = (),
+    suite: Suite | None = None,
+    reason: str = "",
+) -> Run:
+    """Queue a new attempt for the same revision, from any state of the old one.
 
-    An active attempt is cancelled first. With `failed_only`, results of tasks that succeeded are carried over and only
-    the others run again. The published run stays published until another is published in its place.
+    An active attempt is cancelled first. With `failed_only` or `tasks`, results of tasks that succeeded are carried
+    over, but for the named tasks, and only the others run again. With `suite`, another version of the old run's suite,
+    the attempt is on that one. The published run stays published until another is published in its place.
 
     Raises:
-        TransitionRefused: with `failed_only`, when no task failed or was cut short.
+        TransitionRefused: the suite has no task of a given name, or no task would run again.
     """
     old = run_lock(run_id)
-    active = Run.objects.select_for_update().filter(revision=old.revision, suite=old.suite, state__in=ACTIVE_RUN_STATES)
+    target = suite or old.suite
+    _refuse_unknown(tasks, target)
+    active = Run.objects.select_for_update().filter(revision=old.revision, suite=target, state__in=ACTIVE_RUN_STATES)
     for run in active:
         run_cancel(run_id=run.pk, actor=actor.get_username(), reason="replaced by a rerun")
-    kept = list(old.task_runs.filter(state=TaskRunState.SUCCEEDED)) if failed_only else []
-    if failed_only and len(kept) == old.task_runs.count():
-        raise TransitionRefused("Every task of this run succeeded; there is nothing to run again.")
+    scope = RerunScope.TASKS if tasks else RerunScope.FAILED if failed_only else RerunScope.ALL
+    carried = carried_results(old, target.tasks.all(), scope=scope, tasks=tasks)
     new = run_create(
         revision=old.revision,
-        suite=old.suite,
+        suite=target,
         requested_by=actor,
-        submission=old.submission,
+        submission=old.submission if target == old.suite else None,
         priority=Priority.RERUN,
         rerun_of=old,
         worker_class=old.worker_class,
-        reason=reason or ("rerun of failed tasks" if failed_only else "rerun"),
+        reason=reason or _RERUN_REASONS[scope],
     )
-    for task_run in kept:
-        _carry_over(task_run, new)
+    for one in carried:
+        _carry_over(one, new)
+    if carried and not new.task_runs.filter(state=TaskRunState.PENDING).exists():
+        raise TransitionRefused("Every task of this run succeeded; there is nothing to run again.")
     return new
+
+
+_RERUN_REASONS = {
+    RerunScope.ALL: "rerun",
+    RerunScope.FAILED: "rerun of failed tasks",
+    RerunScope.TASKS: "rerun of chosen tasks",
+}
+
+
+def _refuse_unknown(tasks: Collection[str], suite: Suite) -> None:
+    known = set(suite.tasks.filter(name__in=tasks, is_installed=True).values_list("name", flat=True))
+    if unknown := sorted(set(tasks) - known):
+        raise TransitionRefused(f"{suite} has no installed task {', '.join(unknown)}. Choose among those that it has.")
 
 
 CARRIED_FIELDS = (
@@ -170,10 +199,11 @@ CARRIED_FIELDS = (
 )  # fmt: skip
 
 
-def _carry_over(old: TaskRun, run: Run) -> None:
+def _carry_over(carried: Carried, run: Run) -> None:
     """Copy a finished task and its scores into another run, and say where it came from."""
+    old = carried.task_run
     values = {name: getattr(old, name) for name in CARRIED_FIELDS}
-    new, _ = TaskRun.objects.update_or_create(run=run, task=old.task, defaults={**values, "carried_from": old})
+    new, _ = TaskRun.objects.update_or_create(run=run, task=carried.task, defaults={**values, "carried_from": old})
     Score.objects.bulk_create(
         Score(
             task_run=new,

@@ -6,18 +6,20 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from leaderboard.exceptions import ApplicationError
-from leaderboard.forms.administration import RerunForm
 from leaderboard.models import Run
+from leaderboard.selectors.child_logs import child_logs_for
 from leaderboard.selectors.comparison import publication_comparison
 from leaderboard.selectors.runs import RunDetail, run_detail
 from leaderboard.services.publishing import run_publish
-from leaderboard.services.runs import run_cancel, run_rerun
+from leaderboard.services.runs import run_cancel
 from leaderboard.views.access import staff_required
+from leaderboard.views.timeline import run_timeline
 
 
 @require_safe
@@ -38,25 +40,6 @@ def run_progress(request: HttpRequest, run_id: UUID) -> HttpResponse:
     return render(
         request, "runs/_progress.html", {"run": detail.facts, "progress": detail.progress, "tasks": detail.tasks}
     )
-
-
-@require_POST
-@staff_required
-def run_rerun_all_or_failed(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Queue a new attempt over all tasks, or over those that failed."""
-    _found_or_404(run_id)
-    form = RerunForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, "Choose whether all tasks or only the failed ones run again.")
-        return redirect("run-detail", run_id=run_id)
-    failed_only = form.cleaned_data["scope"] == RerunForm.FAILED
-    try:
-        run = run_rerun(run_id=run_id, actor=request.user, failed_only=failed_only, reason=form.cleaned_data["reason"])
-    except ApplicationError as error:
-        messages.error(request, error.message)
-        return redirect("run-detail", run_id=run_id)
-    messages.success(request, f"Queued as attempt {run.attempt}, behind the submissions that wait.")
-    return redirect("run-detail", run_id=run.pk)
 
 
 @require_POST
@@ -88,7 +71,7 @@ def run_cancel_active(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 
 def run_context(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
-    """What the templates of a run need; administrators also get the comparison for publishing."""
+    """What the templates of a run need; its submitter also gets the log, administrators the comparison for publishing."""
     decides = request.user.is_staff and detail.facts.can_be_published
     return {
         "section": "queue",
@@ -96,6 +79,8 @@ def run_context(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
         "tasks": detail.tasks,
         "progress": detail.progress,
         "events": detail.events,
+        "timeline": run_timeline(detail, now=timezone.now()),
+        "child_logs": child_logs_for(request.user, run_id=detail.facts.run_id),
         "comparison": publication_comparison(detail.facts.run_id) if decides else None,
         "has_unfinished_tasks": detail.progress.n_succeeded < detail.progress.n_tasks,
     }

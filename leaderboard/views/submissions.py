@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from leaderboard.exceptions import ApplicationError, DuplicateSubmission
@@ -89,6 +90,7 @@ def _form_page(request: HttpRequest, form: SubmissionForm, verdict: Verdict | No
 
 
 @require_safe
+@never_cache
 @signed_in_required
 def submission_page(request: HttpRequest, submission_id: UUID) -> HttpResponse:
     """Follow a submission: the state of its newest run, for its submitter and for administrators."""

@@ -95,6 +95,8 @@ def test_submit_watch_and_find_on_the_boards_then_rerun(page: Page, board: Board
     page.goto(f"{board.address}/models/demo/siglip-tiny/")
     page.get_by_role("row").filter(has_text="MedHEB").locator("a[href*='/runs/']").first.click()
     page.get_by_role("button", name="Rerun all tasks").click()
+    expect(page.get_by_role("heading", name="Before you rerun")).to_be_visible()
+    page.get_by_role("button", name="Queue 1 rerun").click()
     expect(page.get_by_text(re.compile("attempt 2", re.IGNORECASE)).first).to_be_visible()
     expect(page.locator("#progress")).to_contain_text("24 of 24 tasks have a score", timeout=EVALUATION_TIMEOUT)
     page.get_by_role("button", name=re.compile("^Publish")).click()

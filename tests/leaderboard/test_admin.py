@@ -2,6 +2,7 @@
 
 import pytest
 from django.contrib import admin
+from django.http import QueryDict
 from django.test import Client
 from django.urls import reverse
 
@@ -20,8 +21,13 @@ def changelist(model: type) -> str:
 
 
 def rerun(client: Client, action: str, runs: list[Run]) -> str:
+    """Choose an action, look at the preview that it leads to, and confirm it; what the page then says."""
     data = {"action": action, "_selected_action": [run.pk for run in runs]}
-    return client.post(changelist(Run), data, follow=True).content.decode()
+    leads_to = client.post(changelist(Run), data)["Location"]
+    assert client.get(leads_to).status_code == 200
+    assert not Run.objects.filter(rerun_of__isnull=False).exists()
+    wanted = QueryDict(leads_to.partition("?")[2])
+    return client.post(reverse("reruns"), dict(wanted.lists()), follow=True).content.decode()
 
 
 @pytest.fixture
@@ -61,7 +67,7 @@ def test_what_services_own_cannot_be_changed_here(model: type, administrator_cli
 def test_reruns_of_many_runs(administrator_client: Client, administrator: User) -> None:
     failed = make_run(suite=make_suite("one"), state=RunState.FAILED)
     running = make_run(suite=make_suite("two"), state=RunState.RUNNING)
-    assert "Queued 2 new attempts." in rerun(administrator_client, "rerun", [failed, running])
+    assert "Queued 2 new attempts," in rerun(administrator_client, "rerun", [failed, running])
     new = Run.objects.get(rerun_of=failed)
     assert (new.attempt, new.state, new.requested_by) == (2, RunState.QUEUED, administrator)
     assert new.events.get().actor == administrator.username
@@ -74,7 +80,7 @@ def test_a_refused_rerun_is_told_and_does_not_stop_the_others(administrator_clie
     failed = make_run(suite=make_suite("two"), state=RunState.FAILED)
     text = rerun(administrator_client, "rerun_failed_tasks_only", [complete, failed])
     assert "there is nothing to run again" in text
-    assert "Queued 1 new attempt." in text
+    assert "Queued as attempt 2" in text
 
 
 def test_an_owners_wish_is_the_only_fact_of_a_model_to_be_changed(administrator_client: Client) -> None:

@@ -37,12 +37,20 @@ RULES = [
     Rule("run-detail", "get", 200, 200, 200, 200),
     Rule("run-detail", "post", 405, 405, 405, 405),
     Rule("run-progress", "get", 200, 200, 200, 200),
-    Rule("run-rerun", "get", 405, 405, 405, 405),
-    Rule("run-rerun", "post", SIGN_IN, 403, 403, 302),
+    Rule("reruns", "get", SIGN_IN, 403, 403, 200),
+    Rule("reruns", "post", SIGN_IN, 403, 403, 200),
     Rule("run-publish", "get", 405, 405, 405, 405),
     Rule("run-publish", "post", SIGN_IN, 403, 403, 302),
     Rule("run-cancel", "get", 405, 405, 405, 405),
     Rule("run-cancel", "post", SIGN_IN, 403, 403, 302),
+    Rule("reruns-waiting", "get", SIGN_IN, 403, 403, 200),
+    Rule("reruns-waiting", "post", SIGN_IN, 403, 403, 302),
+    Rule("notifications", "get", SIGN_IN, 200, 200, 200),
+    Rule("notifications", "post", SIGN_IN, 302, 302, 302),
+    Rule("notifications-secret", "get", 405, 405, 405, 405),
+    Rule("notifications-secret", "post", SIGN_IN, 302, 302, 302),
+    Rule("workers", "get", 200, 200, 200, 200),
+    Rule("metrics", "get", 404, 404, 404, 404),
     Rule("queue", "get", 200, 200, 200, 200),
     Rule("pause", "get", 405, 405, 405, 405),
     Rule("pause", "post", SIGN_IN, 403, 403, 302),
@@ -109,7 +117,7 @@ def test_what_does_not_exist_is_not_found(name: str, administrator_client: Clien
     assert administrator_client.get(reverse(name, args=[unknown])).status_code == 404
 
 
-@pytest.mark.parametrize("name", ["run-rerun", "run-publish", "run-cancel", "submission-cancel"])
+@pytest.mark.parametrize("name", ["run-publish", "run-cancel", "submission-cancel"])
 def test_changing_what_does_not_exist_is_not_found(name: str, administrator_client: Client) -> None:
     unknown = "00000000-0000-4000-8000-000000000000"
     assert administrator_client.post(reverse(name, args=[unknown])).status_code == 404
@@ -117,4 +125,4 @@ def test_changing_what_does_not_exist_is_not_found(name: str, administrator_clie
 
 def test_signing_in_leads_back_but_never_to_an_address_that_only_takes_post(client: Client, run: Run) -> None:
     assert client.get("/submit/")["Location"].endswith("?next=/submit/")
-    assert "run" not in client.post(address("run-rerun", run))["Location"]
+    assert "run" not in client.post(address("run-cancel", run))["Location"]

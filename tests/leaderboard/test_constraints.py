@@ -11,9 +11,13 @@ from django.utils import timezone
 from leaderboard.models import (
     AggregateScore,
     BoardSnapshot,
+    ChildLog,
+    Delivery,
     EmbeddingModel,
     ModelRevision,
+    NotificationSettings,
     Run,
+    RunComparison,
     RunEvent,
     Score,
     Submission,
@@ -112,7 +116,45 @@ def two_current_snapshots() -> None:
     BoardSnapshot.objects.create(**facts)
 
 
+def delivery(run: Run | None = None, **facts: Any) -> Delivery:
+    run = run or make_run(suite=make_suite(n_tasks=1))
+    defaults = {"channel": "email", "outcome": "failed", "address": "a@example.org", "content": {}}
+    return Delivery.objects.create(
+        run=run, recipient=run.requested_by, next_attempt_at=timezone.now(), **{**defaults, **facts}
+    )
+
+
+def same_delivery_twice() -> None:
+    delivery(delivery().run)
+
+
+def same_child_log_twice() -> None:
+    run = make_run(suite=make_suite(n_tasks=1))
+    for text in ("a", "b"):
+        ChildLog.objects.create(run=run, worker="w1", text=text)
+
+
+def comparison_with_itself() -> None:
+    run = make_run(suite=make_suite(n_tasks=1))
+    RunComparison.objects.create(run=run, baseline=run, rows=[])
+
+
 FORBIDDEN: dict[str, Callable[[], Any]] = {
+    "notification_settings_url_with_secret": lambda: NotificationSettings.objects.create(
+        user=make_user(), webhook_url="https://example.org/"
+    ),
+    "delivery_once": same_delivery_twice,
+    "delivery_channel_known": lambda: delivery(channel="pigeon"),
+    "delivery_outcome_known": lambda: delivery(outcome="cancelled"),
+    "delivery_state_known": lambda: delivery(state="x", finished_at=timezone.now()),
+    "delivery_has_address": lambda: delivery(address=""),
+    "delivery_waiting_is_not_finished": lambda: delivery(finished_at=timezone.now()),
+    "delivery_failed_says_why": lambda: delivery(state="failed", finished_at=timezone.now()),
+    "child_log_unique": same_child_log_twice,
+    "child_log_bounded": lambda: ChildLog.objects.create(
+        run=make_run(suite=make_suite(n_tasks=1)), worker="w1", text="x" * (64 * 1024 + 1)
+    ),
+    "run_comparison_of_two_runs": comparison_with_itself,
     "suite_slug_version_unique": lambda: [
         Suite.objects.create(slug="s", version="1", title="", synthetic=False, is_live=live) for live in (True, False)
     ],

@@ -176,12 +176,14 @@ def test_publishing_and_reruns_say_what_happened(administrator_client: Client) -
     run = make_published_run(suite=make_suite(n_tasks=2))
     response = administrator_client.post(reverse("run-publish", args=[run.pk]), follow=True)
     assert "published already" in response.content.decode()
-    response = administrator_client.post(reverse("run-rerun", args=[run.pk]), {"scope": "failed"}, follow=True)
+    wanted = {"run": run.pk, "scope": "failed"}
+    assert "Nothing would run again" in administrator_client.get(reverse("reruns"), wanted).content.decode()
+    response = administrator_client.post(reverse("reruns"), wanted, follow=True)
     assert "nothing to run again" in response.content.decode()
-    response = administrator_client.post(reverse("run-rerun", args=[run.pk]), {"scope": "everything"}, follow=True)
-    assert "Choose whether all tasks" in response.content.decode()
-    data = {"scope": "all", "reason": "a <i>repaired</i> image"}
-    response = administrator_client.post(reverse("run-rerun", args=[run.pk]), data, follow=True)
+    response = administrator_client.post(reverse("reruns"), {"run": run.pk}, follow=True)
+    assert "Choose what runs again" in response.content.decode()
+    data = {"run": run.pk, "scope": "all", "reason": "a <i>repaired</i> image"}
+    response = administrator_client.post(reverse("reruns"), data, follow=True)
     new = Run.objects.get(rerun_of=run)
     assert response.redirect_chain == [(reverse("run-detail", args=[new.pk]), 302)]
     assert "Queued as attempt 2" in response.content.decode()

@@ -18,13 +18,15 @@ from evaluation.probe_types import ProbeTaskResult
 from evaluation.results import RunResult, read_result, write_result
 from evaluation.suites.medtec.demo import SLUG, build_medtec_demo
 from evaluation.vocabulary import ProbeTaskKind
-from leaderboard.models import BoardSnapshot, Run, Suite, Task
+from leaderboard.models import BoardSnapshot, ModelRevision, Run, Suite, Task
 from leaderboard.models.vocabulary import RunState, TaskKind
+from leaderboard.selectors.comparison import publication_comparison
 from leaderboard.selectors.probe_boards import probe_statistics
 from leaderboard.services import leases, results
 from tests.factories import make_revision, make_run, make_user
 from tests.leaderboard.pages import tables
 from workers.catalogue import sync_catalogue
+from workers.comparisons import build_comparisons
 from workers.ingest import aggregates_of_run, outcome_from_message
 from workers.probe_ingest import probe_result_of
 from workers.snapshots import build_snapshot
@@ -76,9 +78,10 @@ def suite(suites_dir: Path, settings: Any) -> Suite:
     return Suite.objects.get(slug=SLUG)
 
 
-def evaluate(suite: Suite, result: RunResult) -> Run:
+def evaluate(suite: Suite, result: RunResult, *, revision: ModelRevision | None = None, attempt: int = 1) -> Run:
     """A run whose tasks are claimed, answered by a child's messages, and closed as a worker does it."""
-    run = make_run(suite=suite, revision=make_revision(f"lab/{result.model.id}"), state=RunState.RUNNING)
+    revision = revision or make_revision(f"lab/{result.model.id}")
+    run = make_run(suite=suite, revision=revision, state=RunState.RUNNING, attempt=attempt)
     documents = {task.task: probe_result_to_json(task) for task in result.probe_tasks}
     while claims := leases.task_group_claim(run_id=run.pk, worker=WORKER):
         for claim in claims:
@@ -95,6 +98,21 @@ def evaluate(suite: Suite, result: RunResult) -> Run:
 @pytest.fixture
 def runs(suite: Suite, result_files: dict[str, Path]) -> dict[str, Run]:
     return {name: evaluate(suite, read_result(file)) for name, file in result_files.items()}
+
+
+def test_a_rerun_is_compared_cell_by_cell(suite: Suite, result_files: dict[str, Path]) -> None:
+    old = evaluate(suite, read_result(result_files["chance"]))
+    new = evaluate(suite, read_result(result_files["better"]), revision=old.revision, attempt=2)
+    assert not new.is_published
+    build_comparisons()
+    rows = publication_comparison(new.pk).rows
+    cells = [row for row in rows if row.metric == "ds"]
+    assert len(cells) == suite.tasks.filter(kind=TaskKind.CELL).count()
+    for row in cells:
+        # Every anchor is higher by 0.2, so every resample is.
+        assert (row.paired.value, row.paired.lower, row.paired.upper) == pytest.approx((0.2, 0.2, 0.2), abs=1e-6)
+        assert row.paired.is_separated
+    assert all(row.paired is None for row in rows if row.metric != "ds")
 
 
 def test_the_catalogue_has_every_task_with_its_kind_and_what_its_data_say(suite: Suite) -> None:
