@@ -24,7 +24,7 @@ from workers.child_errors import ChildError, ChildLost, ChildMisbehaved
 from workers.child_log import BoundedLog
 from workers.child_messages import MAX_LINE_BYTES, checked_message, misbehaved
 from workers.own_stores import hand_over
-from workers.sandbox.protocol import Enclosure, Sandbox
+from workers.sandbox.protocol import Enclosure, Sandbox, SandboxUnavailable
 from workers.sandbox.users import owner_of_store
 from workers.watch import Allowance, Watch
 
@@ -64,7 +64,7 @@ class EvaluatingChild:
     """A running `python -m evaluation serve`; a context manager that always ends it.
 
     Raises:
-        SandboxUnavailable: on entering, when it cannot be sealed off as ordered.
+        ChildError: on entering, when it cannot be started, or not be sealed off as ordered.
     """
 
     def __init__(self, order: ChildOrder) -> None:
@@ -77,6 +77,21 @@ class EvaluatingChild:
         self._deadline = 0.0
 
     def __enter__(self) -> Self:
+        try:
+            self._start()
+        except SandboxUnavailable as error:
+            raise ChildError(
+                code="sandbox_unavailable", kind=ErrorKind.INFRASTRUCTURE, message=f"The worker seals nothing: {error}"
+            ) from error
+        except OSError as error:
+            raise ChildError(
+                code="child_not_started",
+                kind=ErrorKind.INFRASTRUCTURE,
+                message=f"The evaluating process could not be started: {error.strerror}. See the worker's disk and memory.",
+            ) from error
+        return self
+
+    def _start(self) -> None:
         enclosure, sandbox = self._order.enclosure, self._order.sandbox
         hand_over(enclosure.writable, owner_of_store(enclosure.writable, is_sealed=sandbox.is_sealed))
         self._process = subprocess.Popen(
@@ -96,7 +111,6 @@ class EvaluatingChild:
         self._watch = Watch(self._process.pid, allowance, self._end_for)
         self._watch.start()
         self._start_clock()
-        return self
 
     def __exit__(
         self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None

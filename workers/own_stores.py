@@ -10,11 +10,12 @@ import logging
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from evaluation.errors import StoreUnavailable
 from workers.watch import folder_bytes
 
 _LOCK = ".lock"
@@ -42,15 +43,21 @@ def own_store(root: Path, *, identity: str, max_bytes: int) -> Iterator[OwnStore
         root: the folder of all stores.
         identity: whatever tells models with their configs apart.
         max_bytes: what all stores on this machine may hold.
+
+    Raises:
+        StoreUnavailable: the folder cannot be written.
     """
-    root.mkdir(parents=True, exist_ok=True)
     name = hashlib.sha256(identity.encode()).hexdigest()[:_NAME_DIGITS]
-    with _locked(root / f"{name}{_LOCK}", fcntl.LOCK_SH) as lock:
-        os.utime(lock.name)
-        folder = root / name
-        folder.mkdir(mode=0o700, exist_ok=True)
-        others = _make_room(root, besides=name, most=max_bytes // 2)
-        yield OwnStore(folder, max_bytes - others)
+    with ExitStack() as held:
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+            lock = held.enter_context(_locked(root / f"{name}{_LOCK}", fcntl.LOCK_SH))
+            os.utime(lock.name)
+            (root / name).mkdir(mode=0o700, exist_ok=True)
+            others = _make_room(root, besides=name, most=max_bytes // 2)
+        except OSError as error:
+            raise StoreUnavailable(f"The stores of vectors cannot be kept: {error.strerror}. See the disk.") from error
+        yield OwnStore(root / name, max_bytes - others)
 
 
 def hand_over(folder: Path, user: int) -> None:

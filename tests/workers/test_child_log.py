@@ -33,6 +33,15 @@ def test_a_flood_is_given_up(tmp_path: Path) -> None:
     assert len(kept) < 100
 
 
+def test_a_log_that_cannot_be_written_is_read_all_the_same(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "file" / "child.log"
+    path.parent.write_text("in the way")
+    stream = io.BufferedReader(io.BytesIO(b"x" * 1_000_000))
+    assert BoundedLog(path).copy(stream, most_bytes=1 << 30)
+    assert stream.read() == b""
+    assert "child.log is not kept any more" in caplog.text
+
+
 def test_logs_of_several_children_follow_each_other(tmp_path: Path) -> None:
     copied(tmp_path, b"first ")
     assert copied(tmp_path, b"second")[0] == b"first second"

@@ -12,6 +12,7 @@ from tests.workers.sandboxes import LIMITS, MIB, SEALING, hostile_order, usable
 from workers.child import EvaluatingChild
 from workers.child_errors import ChildError, ChildLost, ChildMisbehaved
 from workers.child_log import HEAD_BYTES, TAIL_BYTES
+from workers.sandbox.bubblewrap import Bubblewrap
 from workers.sandbox.choice import chosen_sandbox
 from workers.sandbox.protocol import Limits
 
@@ -129,3 +130,15 @@ def test_what_the_child_says_of_itself_is_passed_on(tmp_path: Path) -> None:
     error = caught(tmp_path, "lie_at_once", lines=[line])
     assert type(error) is ChildError
     assert (error.code, error.kind, error.message) == ("model_invalid", "model", "damaged")
+
+
+def test_a_child_that_cannot_be_started_is_a_typed_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    order = hostile_order(tmp_path, chosen_sandbox("none"), "hang", {})
+    missing = replace(order, enclosure=replace(order.enclosure, command=(str(tmp_path / "missing"),)))
+    with pytest.raises(ChildError) as refused, EvaluatingChild(missing):
+        pass
+    assert (refused.value.code, refused.value.kind) == ("child_not_started", "infrastructure")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ChildError) as refused, EvaluatingChild(replace(order, sandbox=Bubblewrap())):
+        pass
+    assert (refused.value.code, refused.value.kind) == ("sandbox_unavailable", "infrastructure")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from evaluation.errors import StoreUnavailable
 from workers.own_stores import hand_over, own_store
 from workers.sandbox.users import FIRST_USER, LAST_USER, sealed_user
 
@@ -57,6 +58,15 @@ def test_a_store_in_use_is_kept(tmp_path: Path) -> None:
         user.communicate("\n")
     with own_store(tmp_path, identity="mine", max_bytes=64 * KIB):
         assert not old.exists()
+
+
+def test_a_folder_that_cannot_be_made_is_a_typed_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(StoreUnavailable, match="cannot be kept"),
+        own_store(tmp_path / "file" / "stores", identity="x", max_bytes=1),
+    ):
+        pass
 
 
 def test_links_in_a_store_are_not_followed(tmp_path: Path) -> None:
