@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -25,9 +25,10 @@ PARTS_RULE = (
 
 _IMAGES_AT_ONCE = 32
 _MANY_IMAGES = 8  # so many fill a pass well enough to go through the tower without those of other inputs
-_REMEMBERED = 20_000  # vectors of volumes: about 100 MB at 768 dimensions
+_REMEMBERED = 20_000  # vectors: about 100 MB at 768 dimensions
 
 _ImagesKey = tuple[tuple[Path, ...], bool, Plane | None]
+_Pass = tuple[_ImagesKey, ...]
 
 
 class TextSide(Protocol):
@@ -66,13 +67,14 @@ class PartsEncoder(ABC):
     the mean of the parts. Parts are not scaled to unit length before the mean.
 
     Within a batch a part that several inputs have is embedded once, because many questions are asked about one image.
-    Beyond a batch nothing is remembered that would let a row depend on earlier batches: only vectors of many images
-    are, as these go through the tower alone. Files must not change while an encoder lives.
+    The images of one input go through the tower alone where they are many, and with those of the whole batch where
+    they are few; what such a pass gave is remembered as that of the same pass, so that no row depends on earlier
+    batches. Files must not change while an encoder lives.
     """
 
     def __init__(self, towers: TextSide) -> None:
         self._text_side = towers
-        self._rows_of_many: OrderedDict[_ImagesKey, NDArray[np.float64]] = OrderedDict()
+        self._passes: OrderedDict[_Pass, list[NDArray[np.float64]]] = OrderedDict()
         self.description = towers.description
 
     def embed(self, batch: Sequence[DecodedInput]) -> FloatMatrix:
@@ -108,14 +110,13 @@ class PartsEncoder(ABC):
     def _rows_of_images(self, batch: Sequence[DecodedInput]) -> dict[_ImagesKey, NDArray[np.float64]]:
         """The mean vector of the images of each input that has any, by what they were read from."""
         wanted = {_images_key(decoded): decoded for decoded in batch if decoded.images}
-        few = {key: decoded for key, decoded in wanted.items() if len(decoded.images) < _MANY_IMAGES}
-        rows = dict(zip(few, self._visual_rows(list(few.values())), strict=True)) if few else {}
-        for key in wanted.keys() - few.keys():
-            if key not in self._rows_of_many:
-                self._rows_of_many[key] = self._visual_rows([wanted[key]])[0]
-            rows[key] = self._rows_of_many[key]
-        while len(self._rows_of_many) > _REMEMBERED:
-            self._rows_of_many.popitem(last=False)
+        rows: dict[_ImagesKey, NDArray[np.float64]] = {}
+        for together in _passes(wanted):
+            if together not in self._passes:
+                self._passes[together] = self._visual_rows([wanted[key] for key in together])
+            rows |= zip(together, self._passes[together], strict=True)
+        while sum(map(len, self._passes)) > _REMEMBERED:
+            self._passes.popitem(last=False)
         return rows
 
     @abstractmethod
@@ -144,6 +145,13 @@ class DualEncoder(PartsEncoder):
             for start in range(0, len(images), _IMAGES_AT_ONCE)
         ]
         return np.concatenate(pieces) if pieces else np.empty((0, self.description.dimension), dtype=np.float32)
+
+
+def _passes(wanted: Mapping[_ImagesKey, DecodedInput]) -> list[_Pass]:
+    """Which images go through the tower together, in an order that does not depend on that of the batch."""
+    many = [key for key, decoded in wanted.items() if len(decoded.images) >= _MANY_IMAGES]
+    few = sorted(wanted.keys() - set(many), key=lambda key: (key[0], key[1], str(key[2])))
+    return [*((key,) for key in many), *([tuple(few)] if few else [])]
 
 
 def _images_key(decoded: DecodedInput) -> _ImagesKey:

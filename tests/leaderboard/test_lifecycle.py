@@ -131,14 +131,14 @@ def test_losses_count_only_since_a_task_was_done() -> None:
     start(run)
     for number in range(4):
         for _ in range(2 if number % 2 == 0 else 0):
-            leases.run_give_back(run_id=run.pk, worker="w1", reason="the child ended")
+            leases.run_give_back(run_id=run.pk, claim=run.claims, worker="w1", reason="the child ended")
         if number % 2 == 0:
             claims = leases.task_group_claim(run_id=run.pk, worker="w1")
         results.task_run_succeed(claim=claims[number % 2], worker="w1", outcome=OUTCOME)
     run.refresh_from_db()
     assert run.state == RunState.RUNNING
     for _ in range(3):
-        leases.run_give_back(run_id=run.pk, worker="w1", reason="the child ended")
+        leases.run_give_back(run_id=run.pk, claim=run.claims, worker="w1", reason="the child ended")
     run.refresh_from_db()
     assert (run.state, run.error_code) == (RunState.FAILED, "worker_lost")
 

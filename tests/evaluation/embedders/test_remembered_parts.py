@@ -51,8 +51,10 @@ def test_an_image_goes_through_its_tower_once_for_all_questions_of_a_batch() -> 
     assert towers.images_seen == 2
     assert first.tolist() == [[5.0, 1.0], [5.0, 2.0], [15.0, 1.0]]
     again = encoder.embed([question("b", 30, "xyz"), question("a", 10, "")])
-    assert towers.images_seen == 4
+    assert towers.images_seen == 2, "the same images, in whatever order"
     assert again.tolist() == [[15.0, 2.0], [10.0, 1.0]]
+    encoder.embed([question("b", 30, "xyz"), question("c", 10, "")])
+    assert towers.images_seen == 4, "an image beside another one"
 
 
 def test_a_volume_and_its_slices_as_images_are_kept_apart() -> None:
@@ -92,6 +94,6 @@ def test_what_is_remembered_is_bounded(monkeypatch) -> None:
     monkeypatch.setattr(dual_encoder, "_REMEMBERED", 1)
     towers = CountingTowers()
     encoder = DualEncoder(towers)
-    for name in ("a", "b", "a"):
+    for name in ("a", "b", "b", "a"):
         encoder.embed([volume(name, 10)])
     assert towers.images_seen == 3 * 8
