@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 MAX_WASTE = 0.03
 
-_SMALLEST_SHARE = 16  # a batch of less than this part of the budget is not worth ending early
+_SMALLEST_SHARE = 32  # a batch of less than this part of the budget is not worth ending early
 
 
 @dataclass(frozen=True, slots=True)
