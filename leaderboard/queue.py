@@ -53,7 +53,7 @@ def ring_snapshot(suite_id: int) -> None:
 
     A broker that cannot be reached is logged, not raised: the reaper rings again.
     """
-    transaction.on_commit(lambda: _send(BUILD_SNAPSHOT, suite_id, queue=QUEUE))
+    transaction.on_commit(lambda: _send(BUILD_SNAPSHOT, suite_id))
 
 
 def _unheard(name: str) -> int:
@@ -66,7 +66,7 @@ def _unheard(name: str) -> int:
         return 0
 
 
-def _send(message: str, subject: str | int, *, queue: str) -> None:
+def _send(message: str, subject: str | int, *, queue: str = QUEUE) -> None:
     try:
         _client().send_task(message, args=[subject], queue=queue)
     except OperationalError as error:

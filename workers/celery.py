@@ -9,7 +9,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.config.settings")
 django.setup()
 
 from django.conf import settings  # noqa: E402 - settings are read once Django is set up
-from kombu import Queue  # noqa: E402 - the same
+from kombu import Exchange, Queue  # noqa: E402 - the same
 
 from leaderboard.config.celery import QUEUE, class_queue  # noqa: E402 - the same
 from leaderboard.models.vocabulary import WorkerClass, classes_within  # noqa: E402 - the same
@@ -26,7 +26,7 @@ def heard_queues(worker_class: str) -> list[str]:
 app = Celery("medboard", broker=settings.REDIS_URL, include=["workers.tasks"])
 app.conf.update(
     task_default_queue=QUEUE,
-    task_queues=[Queue(name) for name in heard_queues(settings.WORKER_CLASS)],
+    task_queues=[Queue(name, Exchange(name), routing_key=name) for name in heard_queues(settings.WORKER_CLASS)],
     task_ignore_result=True,
     task_acks_late=True,
     task_reject_on_worker_lost=False,

@@ -4,8 +4,11 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
+import redis
 from django.utils import timezone
 
+from leaderboard import queue
+from leaderboard.config.celery import celery_client
 from leaderboard.exceptions import LeaseLost
 from leaderboard.models import Run, TaskRun, Worker
 from leaderboard.models.vocabulary import RunState, TaskRunState, WorkerClass
@@ -235,3 +238,25 @@ def test_a_worker_can_tell_at_any_time_whether_its_run_goes_on(end: str) -> None
         leases.run_next_claim(worker="w1")
         assert leases.run_is_worked_on(run_id=run.pk, claim=2)
     assert not leases.run_is_worked_on(run_id=run.pk, claim=1)
+
+
+def test_unheard_bells_are_rung_again_but_never_more_than_a_few(
+    settings: object, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: object
+) -> None:
+    """On the real broker: a queue that nobody hears does not grow with every minute, nor with every run."""
+    settings.REDIS_URL = settings.REDIS_URL.removesuffix("/0") + "/9"
+    with redis.Redis.from_url(settings.REDIS_URL) as broker:
+        broker.flushdb()
+        monkeypatch.setattr(queue, "_client", celery_client)
+        suite = make_suite(n_tasks=1)
+        for _ in range(queue.MAX_BELLS + 3):
+            make_run(suite=suite)
+        for _ in range(3):
+            with django_capture_on_commit_callbacks(execute=True):
+                leases.leases_reap()
+        assert broker.llen("evaluation-cpu") == queue.MAX_BELLS
+        broker.flushdb()
+        with django_capture_on_commit_callbacks(execute=True):
+            leases.leases_reap()
+        assert broker.llen("evaluation-cpu") == queue.MAX_BELLS
+        broker.flushdb()

@@ -125,6 +125,11 @@ def test_a_worker_hears_what_its_class_can_hold() -> None:
     assert heard_queues("gpu-24") == ["evaluation", "evaluation-cpu", "evaluation-gpu-16", "evaluation-gpu-24"]
 
 
+def test_a_bell_goes_to_one_queue_alone() -> None:
+    for queue in app.conf.task_queues:
+        assert (queue.exchange.name, queue.routing_key) == (queue.name, queue.name)
+
+
 def test_bells_are_acknowledged_late_and_taken_one_at_a_time(good: Any) -> None:
     assert app.conf.task_acks_late is True
     assert app.conf.worker_prefetch_multiplier == 1
