@@ -91,9 +91,9 @@ def test_a_broken_record_fails_its_task_alone(tmp_path):
 
 def test_an_unexpected_error_fails_its_task_alone_and_is_logged(tmp_path, caplog):
     suite = write_text_suite(tmp_path, tasks=2)
-    failure, result = evaluate(tmp_path, suite, Encoder("task 0 distractor", MemoryError("4 GiB")))
+    failure, result = evaluate(tmp_path, suite, Encoder("task 0 distractor", ZeroDivisionError("4 GiB")))
     assert (failure.code, failure.kind) == ("unexpected_failure", "infrastructure")
-    assert failure.message == "MemoryError: 4 GiB"
+    assert failure.message == "ZeroDivisionError: 4 GiB"
     assert "Traceback" in caplog.text
     assert result.task == "Task1"
 
@@ -126,3 +126,9 @@ def test_an_earlier_result_is_used_again_only_for_the_same_data(tmp_path):
     assert first is not earlier["Task0"]
     assert len(encoder.keys) == 3
     assert second is earlier["Task1"]
+
+
+def test_a_lack_of_memory_fails_its_task_as_what_a_larger_device_can_do(tmp_path):
+    suite = write_text_suite(tmp_path, tasks=2)
+    failure, _ = evaluate(tmp_path, suite, Encoder("task 0 distractor", MemoryError("4 GiB")))
+    assert (failure.code, failure.kind) == ("out_of_memory", "limit")
