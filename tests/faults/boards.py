@@ -4,7 +4,6 @@ import base64
 import contextlib
 import os
 import socket
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -214,9 +213,3 @@ def running_valkey(folder: Path) -> Iterator[ValkeyServer]:
     server.start()
     yield server
     server.stop()
-
-
-def write_python(file: Path) -> None:
-    """What workers start instead of Python, so that their children get the embedder of the tests."""
-    file.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m tests.faults.child "$@"\n')
-    file.chmod(0o755)

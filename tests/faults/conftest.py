@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import connection
 
 from leaderboard import queue
-from tests.faults.boards import LEASE_SECONDS, REAPER_SECONDS, Board, running_valkey, write_python, write_suite
+from tests.faults.boards import LEASE_SECONDS, REAPER_SECONDS, Board, running_valkey, write_suite
 from tests.faults.gate import Gate
 from workers.catalogue import sync_catalogue
 from workers.local_hub.server import running_hub
@@ -30,7 +30,6 @@ def board(
     tmp_path: Path, transactional_db: None, database_gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Board]:
     write_suite(tmp_path / "suites" / "example", n_tasks=N_TASKS)
-    write_python(tmp_path / "python")
     (tmp_path / "hub").mkdir()
     with running_valkey(tmp_path / "valkey") as valkey, running_hub(tmp_path / "hub") as hub:
         broker = f"{valkey.connection_url}/0"
@@ -50,7 +49,7 @@ def board(
             "LEASE_SECONDS": str(LEASE_SECONDS),
             "REAPER_SECONDS": str(REAPER_SECONDS),
             "SANDBOX": "none",
-            "FAULTS_PYTHON": str(tmp_path / "python"),
+            "RETRY_SECONDS": "1",
             "OMP_NUM_THREADS": "1",
         }
         board = Board(tmp_path, environment, valkey)

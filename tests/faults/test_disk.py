@@ -31,7 +31,7 @@ def test_a_full_model_cache_fails_cleanly_and_recovers(board: Board, small_disk:
     board.start_beat()
     board.start_worker(MODEL_CACHE_DIR=str(small_disk))
     run = board.submit("model", seconds=0)
-    told = lambda: run.events.filter(reason__contains="could not be stored").exists()  # noqa: E731 - asked often
+    told = lambda: run.events.filter(reason__contains="has no room").exists()  # noqa: E731 - asked often
     board.wait_until(told, seconds=90, what="the report of a full disk")
     assert not fresh(run).is_active or fresh(run).state == RunState.QUEUED
     assert fresh(run).lease_owner == ""

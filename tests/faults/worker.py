@@ -3,11 +3,13 @@
 With FAULTS_CLOCK_FILE, the clock of this process is wrong by as many seconds as that file says.
 """
 
+import dataclasses
 import datetime as dt
 import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 
 def shift_clock(file: Path) -> None:
@@ -34,12 +36,31 @@ def shift_clock(file: Path) -> None:
     timezone.now = lambda: ShiftedDatetime.now(dt.UTC)
 
 
+def put_the_sleeping_embedder_into_children(**_signal: Any) -> None:
+    """Let every child that this worker starts be one of `tests.faults.child`."""
+    from workers import orders
+
+    real = orders.evaluating_enclosure
+
+    def sleeping(*arguments: Any) -> Any:
+        honest = real(*arguments)
+        python, *rest = honest.command
+        return dataclasses.replace(
+            honest,
+            command=(python, "-m", "tests.faults.child", *rest),
+            read_only=(*honest.read_only, orders.settings.BASE_DIR / "tests"),
+        )
+
+    orders.evaluating_enclosure = sleeping
+
+
 def main() -> None:
     if "FAULTS_CLOCK_FILE" in os.environ:
         shift_clock(Path(os.environ["FAULTS_CLOCK_FILE"]))
     from celery.__main__ import main as celery
+    from celery.signals import worker_init
 
-    sys.executable = os.environ["FAULTS_PYTHON"]
+    worker_init.connect(put_the_sleeping_embedder_into_children)
     sys.argv = ["celery", "-A", "workers.celery", "worker", *sys.argv[1:]]
     celery()
 

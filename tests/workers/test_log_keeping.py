@@ -31,7 +31,7 @@ def test_folders_and_the_token_are_taken_out(run: Run, tmp_path: Path) -> None:
     )
     keep_child_log(run_id=run.pk, worker="w1", path=log)
     text = ChildLog.objects.get(run=run, worker="w1").text
-    assert text == "loading lab/one/config.json\na/b.png \N{REPLACEMENT CHARACTER} [hidden]\n"
+    assert text == "loading config.json\nb.png \N{REPLACEMENT CHARACTER} [hidden]\n"
 
 
 def test_a_second_attempt_on_the_same_worker_takes_the_place_of_the_first(run: Run, tmp_path: Path) -> None:
