@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from leaderboard.models import Run, Worker
-from tests.faults.boards import LONG, Board
+from tests.faults.boards import LONG, Board, stored_tasks
 
 
 def ready_workers(board: Board, count: int, **of_the_first: str) -> list[str]:
@@ -30,12 +30,6 @@ def evaluate(board: Board, name: str, *, seconds: float) -> tuple[Run, float]:
     return run, time.monotonic() - started
 
 
-def tasks_done(board: Board, name: str) -> list[str]:
-    return [
-        line.partition(": stored")[0].rpartition(" ")[2] for line in board.processes.lines(name) if ": stored" in line
-    ]
-
-
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("jump", [86_400, -86_400] if LONG else [86_400])
 def test_two_workers_share_a_run_though_the_clock_of_one_jumps(board: Board, jump: int) -> None:
@@ -49,7 +43,7 @@ def test_two_workers_share_a_run_though_the_clock_of_one_jumps(board: Board, jum
     clock.write_text(str(jump))
     board.wait_until_ended([run], seconds=120)
     board.assert_at_rest([run])
-    shares = [tasks_done(board, name) for name in names]
+    shares = [stored_tasks(board.processes.lines(name)) for name in names]
     assert sorted(itertools.chain(*shares)) == sorted(run.task_runs.values_list("task__name", flat=True))
     assert min(map(len, shares)) >= run.task_runs.count() / 5
     assert not run.task_runs.filter(claims__gt=1).exists(), "no lease may have expired"
@@ -69,7 +63,7 @@ def test_wall_time_falls_with_the_number_of_workers(board: Board) -> None:
         names = ready_workers(board, count)
         run, walls[count] = evaluate(board, f"model-{count}", seconds=2.0)
         board.assert_at_rest([run])
-        done = Counter(task for name in names for task in tasks_done(board, name))
+        done = Counter(task for name in names for task in stored_tasks(board.processes.lines(name)))
         assert set(done.values()) == {1}
         for name in names:
             board.processes.retire(name)
