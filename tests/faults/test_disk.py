@@ -11,16 +11,17 @@ from leaderboard.models.vocabulary import RunState
 from leaderboard.services.runs import run_rerun
 from tests.factories import make_user
 from tests.faults.boards import Board, fresh
+from workers.model_cache import SPARE_BYTES
 
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of its own with a megabyte."""
+    """A file system of its own with a megabyte more than is left free beside models."""
     folder = tmp_path / "small-disk"
     folder.mkdir()
     if os.geteuid() != 0:
         pytest.skip("mounting a small disk needs root")
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SPARE_BYTES + 2**20}", "tmpfs", folder], check=True)
     yield folder
     subprocess.run(["umount", folder], check=True)
 
@@ -43,9 +44,6 @@ def test_a_full_model_cache_fails_cleanly_and_recovers(board: Board, small_disk:
 
 
 def fill(file: Path) -> None:
-    with file.open("wb", buffering=0) as stream:
-        try:
-            while True:
-                stream.write(b"0" * 4096)
-        except OSError:
-            pass
+    """Take the room that models could have had, and some of what is to stay free."""
+    with file.open("wb") as stream:
+        os.posix_fallocate(stream.fileno(), 0, 2**21)
