@@ -33,6 +33,7 @@ from benchmarks.sections import write_section
 from evaluation.commands.opening import open_suite
 from evaluation.commands.suites_to_run import VectorSource
 from evaluation.embedders.dual_encoder import DualEncoder
+from evaluation.embedders.encode_config import encode_config
 from evaluation.embedders.lite_dual import LinearProjection, LiteDualTowers
 from evaluation.embedders.lite_towers import IMAGE_FEATURES, TEXT_FEATURES, load_pretrained_towers
 from evaluation.embedding.disk_store import DiskStore
@@ -44,6 +45,7 @@ from evaluation.statistics.bootstrap import RESAMPLES, bootstrap_means
 from evaluation.statistics.clusters import cluster_replicates
 from evaluation.suites.medtec.demo import build_medtec_demo
 from evaluation.types import TaskFailure
+from evaluation.vocabulary import EmbedderFamily
 
 CELLS, ANCHORS = 1_000, 1_000
 SCIPY_CELLS = 5
@@ -91,7 +93,9 @@ def random_model() -> DualEncoder:
         )
         for width in (IMAGE_FEATURES, TEXT_FEATURES)
     )
-    return DualEncoder(LiteDualTowers(load_pretrained_towers(), image_projection=image, text_projection=text))
+    config = encode_config(EmbedderFamily.LITE_DUAL)
+    towers = LiteDualTowers(load_pretrained_towers(), image_projection=image, text_projection=text, config=config)
+    return DualEncoder(towers)
 
 
 class TimedEncoder:
