@@ -66,7 +66,7 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Board]:
             environment.delenv(name, raising=False)
         with watched(["-m", "workers.launcher"], own) as process:
             process.wait_for("MedBoard is at", seconds=300)
-            process.wait_for("celery@", seconds=120)  # "celery@host ready."
+            process.wait_for("celery.apps.worker: ", seconds=120)  # "worker1@host ready."
             yield Board(address=f"http://127.0.0.1:{site}", data_dir=data_dir, process=process)
             assert process.interrupt() == 0
             assert not (data_dir / "postgres" / "postmaster.pid").exists()
