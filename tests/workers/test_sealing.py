@@ -1,6 +1,7 @@
 """A worker that is asked for a sandbox that does not work here does not start; one that seals nothing says so."""
 
 import logging
+from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -31,8 +32,8 @@ def forgotten_sandbox():
         ({"SANDBOX": "bubblewrap", "PATH": "/nowhere"}, "bwrap is not installed"),
     ],
 )
-def test_a_worker_that_cannot_seal_does_not_start(environment: dict[str, str], reason: str) -> None:
-    with watched(WORKER, {**SERVERS, **environment}) as worker:
+def test_a_worker_that_cannot_seal_does_not_start(environment: dict[str, str], reason: str, tmp_path: Path) -> None:
+    with watched(WORKER, {**SERVERS, "SUITES_DIR": str(tmp_path), **environment}) as worker:
         worker.wait_for(reason, seconds=120)
         assert worker.process.wait(timeout=60) != 0
 
