@@ -36,7 +36,11 @@ def test_a_gpus_driver_may_look_at_the_hardware(tmp_path: Path) -> None:
     assert accelerator_places("cpu", tmp_path) == []
 
 
-def test_devices_are_among_what_bubblewrap_shows(tmp_path: Path) -> None:
+def test_devices_are_among_what_bubblewrap_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "bin" / "bwrap"
+    program.parent.mkdir()
+    program.touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
     enclosure = hostile_order(tmp_path, SANDBOXES["none"](), "hang", {}).enclosure
     command = Bubblewrap().command(replace(enclosure, devices=(DEV / "nvidia0",)))
     at = command.index("--dev-bind")
