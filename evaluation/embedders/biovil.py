@@ -23,7 +23,7 @@ from evaluation.embedders.networks.bert import build_bert
 from evaluation.embedders.networks.from_tensors import Tensors, below, extent, fill, read_tensors, unit_rows
 from evaluation.embedders.networks.resnet import build_resnet
 from evaluation.embedders.safety.repository import read_object
-from evaluation.embedders.text_tokens import TextTokens, read_tokenizer
+from evaluation.embedders.text_tokens import TextTokens, TokenTextSide, read_tokenizer
 from evaluation.errors import InputUnsupported, ModelInvalid
 from evaluation.types import FloatMatrix, ModelDescription
 from evaluation.vocabulary import EmbedderFamily
@@ -85,8 +85,8 @@ class BiovilTextNetwork(nn.Module):
         return projected
 
 
-class BiovilTowers:
-    """Both encoders; every vector has unit length."""
+class BiovilTowers(TokenTextSide):
+    """Both encoders; every vector has unit length. Texts that are too long are cut, where the authors' own code refuses."""
 
     def __init__(self, folder: Path, *, device: str, config: EncodeConfig) -> None:
         self._crop = _crop_pixels(folder)
@@ -117,24 +117,6 @@ class BiovilTowers:
         pixels = torch.from_numpy(np.stack([biovil_pixels(image, self._crop) for image in images]))
         grey = pixels.to(device=self._device, dtype=self._dtype).unsqueeze(1).expand(-1, 3, -1, -1)
         return unit_rows(self._image(grey))
-
-    @torch.inference_mode()
-    def text_features(self, texts: Sequence[str]) -> FloatMatrix:
-        """Unit vectors of texts, shape (len(texts), 128).
-
-        Raises:
-            InputUnsupported: a text holds a mark of the tokenizer.
-        """
-        inputs = self._tokens.tensors(texts)
-        return unit_rows(self._text(inputs["input_ids"], inputs["attention_mask"]))
-
-    def token_counts(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text with its marks, after the cut."""
-        return self._tokens.counts(texts)
-
-    def cuts(self, texts: Sequence[str]) -> list[bool]:
-        """Whether each text is longer than what is read of it; the authors' own code refuses such texts."""
-        return self._tokens.cuts(texts)
 
 
 def load_biovil(folder: Path, *, device: str, config: EncodeConfig) -> DualEncoder:

@@ -23,7 +23,7 @@ from evaluation.embedders.networks.bert import build_bert
 from evaluation.embedders.networks.from_tensors import Tensors, below, extent, fill, read_tensors, unit_rows
 from evaluation.embedders.networks.resnet import build_resnet
 from evaluation.embedders.networks.swin import build_swin
-from evaluation.embedders.text_tokens import TextTokens, read_tokenizer
+from evaluation.embedders.text_tokens import TextTokens, TokenTextSide, read_tokenizer
 from evaluation.types import FloatMatrix, ModelDescription
 from evaluation.vocabulary import EmbedderFamily
 
@@ -67,7 +67,7 @@ class MedclipTextNetwork(nn.Module):
         return vectors
 
 
-class MedclipTowers:
+class MedclipTowers(TokenTextSide):
     """Both encoders; every vector has unit length."""
 
     def __init__(self, folder: Path, *, device: str, config: EncodeConfig) -> None:
@@ -97,20 +97,6 @@ class MedclipTowers:
         pixels = torch.from_numpy(np.stack([medclip_pixels(image) for image in images]))
         grey = pixels.to(device=self._device, dtype=self._dtype).unsqueeze(1).expand(-1, 3, -1, -1)
         return unit_rows(self._image(grey))
-
-    @torch.inference_mode()
-    def text_features(self, texts: Sequence[str]) -> FloatMatrix:
-        """Unit vectors of texts, shape (len(texts), 512)."""
-        inputs = self._tokens.tensors(texts)
-        return unit_rows(self._text(inputs["input_ids"], inputs["attention_mask"]))
-
-    def token_counts(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text with its marks, after the cut."""
-        return self._tokens.counts(texts)
-
-    def cuts(self, texts: Sequence[str]) -> list[bool]:
-        """Whether each text is longer than what is read of it."""
-        return self._tokens.cuts(texts)
 
 
 def load_medclip(folder: Path, *, device: str, config: EncodeConfig) -> DualEncoder:

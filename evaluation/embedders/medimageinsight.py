@@ -27,7 +27,7 @@ from evaluation.embedders.networks.from_tensors import (
     read_tensors,
     unit_rows,
 )
-from evaluation.embedders.text_tokens import TextTokens, read_tokenizer
+from evaluation.embedders.text_tokens import TextTokens, TokenTextSide, read_tokenizer
 from evaluation.types import FloatMatrix, ModelDescription
 from evaluation.vocabulary import EmbedderFamily
 
@@ -94,7 +94,7 @@ class MedImageInsightTextNetwork(nn.Module):
         return vectors
 
 
-class MedImageInsightTowers:
+class MedImageInsightTowers(TokenTextSide):
     """Both encoders; every vector has unit length."""
 
     def __init__(self, folder: Path, *, device: str, config: EncodeConfig) -> None:
@@ -123,20 +123,6 @@ class MedImageInsightTowers:
         """Unit vectors of images, shape (len(images), 1024)."""
         pixels = torch.from_numpy(np.stack([medimageinsight_pixels(image) for image in images]))
         return unit_rows(self._image(pixels.to(device=self._device, dtype=self._dtype)))
-
-    @torch.inference_mode()
-    def text_features(self, texts: Sequence[str]) -> FloatMatrix:
-        """Unit vectors of texts, shape (len(texts), 1024)."""
-        inputs = self._tokens.tensors(texts)
-        return unit_rows(self._text(inputs["input_ids"], inputs["attention_mask"]))
-
-    def token_counts(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text with its marks, after the cut."""
-        return self._tokens.counts(texts)
-
-    def cuts(self, texts: Sequence[str]) -> list[bool]:
-        """Whether each text is longer than what is read of it."""
-        return self._tokens.cuts(texts)
 
 
 def load_medimageinsight(folder: Path, *, device: str, config: EncodeConfig) -> DualEncoder:

@@ -29,7 +29,7 @@ from evaluation.embedders.networks.from_tensors import (
     unit_rows,
 )
 from evaluation.embedders.networks.inflated_resnet import build_inflated_resnet
-from evaluation.embedders.text_tokens import TextTokens, read_tokenizer
+from evaluation.embedders.text_tokens import TextTokens, TokenTextSide, read_tokenizer
 from evaluation.embedders.volume_encoder import VolumeEncoder
 from evaluation.errors import InputUnsupported, ModelInvalid
 from evaluation.types import FloatMatrix, ModelDescription
@@ -52,7 +52,7 @@ _LAYER_NORM_EPSILON = 1e-5
 _WORDS = re.compile(r"\w+|[^\w\s]+")
 
 
-class MerlinTowers:
+class MerlinTowers(TokenTextSide):
     """Both encoders with their projections; every vector has unit length."""
 
     def __init__(self, folder: Path, *, device: str, config: EncodeConfig) -> None:
@@ -99,14 +99,6 @@ class MerlinTowers:
         inputs = self._tokens.tensors(texts)
         output = self._text["encoder"](input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"])
         return unit_rows(self._text["projection"](output.last_hidden_state[:, 0]))
-
-    def token_counts(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text with its marks, after the cut."""
-        return self._tokens.counts(texts)
-
-    def cuts(self, texts: Sequence[str]) -> list[bool]:
-        """Whether each text is longer than what is read of it."""
-        return self._tokens.cuts(texts)
 
     def _load_joint_space(self, folder: Path, tensors: Tensors, config: EncodeConfig) -> None:
         head, text, projection = (below(tensors, prefix) for prefix in (HEAD_PREFIX, TEXT_PREFIX, TEXT_HEAD_PREFIX))

@@ -26,7 +26,7 @@ from evaluation.embedders.networks.from_tensors import Tensors, below, extent, f
 from evaluation.embedders.networks.plain_vit import build_vit, vit_tensors
 from evaluation.embedders.open_clip_layout import ImageTower, OpenClipLayout, TextTower, read_layout
 from evaluation.embedders.safety.repository import OPEN_CLIP_CONFIG
-from evaluation.embedders.text_tokens import TextTokens, read_tokenizer
+from evaluation.embedders.text_tokens import TextTokens, TokenTextSide, read_tokenizer
 from evaluation.errors import ModelInvalid
 from evaluation.types import FloatMatrix, ModelDescription
 from evaluation.vocabulary import EmbedderFamily
@@ -87,7 +87,7 @@ class OpenClipTextNetwork(nn.Module):
         return vectors
 
 
-class OpenClipTowers:
+class OpenClipTowers(TokenTextSide):
     """Both encoders; every vector has unit length."""
 
     def __init__(self, folder: Path, *, device: str, config: EncodeConfig, family: EmbedderFamily) -> None:
@@ -122,20 +122,6 @@ class OpenClipTowers:
         """Unit vectors of images, shape (len(images), dimension)."""
         pixels = self._layout.squares.tensors(images).to(device=self._device, dtype=self._dtype)
         return unit_rows(self._image(pixels))
-
-    @torch.inference_mode()
-    def text_features(self, texts: Sequence[str]) -> FloatMatrix:
-        """Unit vectors of texts, shape (len(texts), dimension)."""
-        inputs = self._tokens.tensors(texts)
-        return unit_rows(self._text(inputs["input_ids"], inputs["attention_mask"]))
-
-    def token_counts(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text with its marks, after the cut."""
-        return self._tokens.counts(texts)
-
-    def cuts(self, texts: Sequence[str]) -> list[bool]:
-        """Whether each text is longer than what is read of it."""
-        return self._tokens.cuts(texts)
 
 
 def load_open_clip(folder: Path, *, device: str, config: EncodeConfig) -> DualEncoder:

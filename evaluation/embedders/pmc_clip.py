@@ -21,7 +21,7 @@ from evaluation.embedders.networks.bert import build_bert
 from evaluation.embedders.networks.from_tensors import Tensors, below, extent, fill, read_tensors, unit_rows
 from evaluation.embedders.networks.modified_resnet import ModifiedResNet
 from evaluation.embedders.squares import Squares
-from evaluation.embedders.text_tokens import TextTokens, read_tokenizer
+from evaluation.embedders.text_tokens import TextTokens, TokenTextSide, read_tokenizer
 from evaluation.types import FloatMatrix, ModelDescription
 from evaluation.vocabulary import EmbedderFamily
 
@@ -45,7 +45,7 @@ class PmcClipTextNetwork(nn.Module):
         return vectors
 
 
-class PmcClipTowers:
+class PmcClipTowers(TokenTextSide):
     """Both encoders; every vector has unit length."""
 
     def __init__(self, folder: Path, *, device: str, config: EncodeConfig) -> None:
@@ -81,14 +81,6 @@ class PmcClipTowers:
     def text_features(self, texts: Sequence[str]) -> FloatMatrix:
         """Unit vectors of texts, shape (len(texts), 768)."""
         return unit_rows(self._text(self._tokens.tensors(texts)["input_ids"]))
-
-    def token_counts(self, texts: Sequence[str]) -> list[int]:
-        """The full length for every text: the model reads its padding."""
-        return self._tokens.counts(texts)
-
-    def cuts(self, texts: Sequence[str]) -> list[bool]:
-        """Whether each text is longer than what is read of it."""
-        return self._tokens.cuts(texts)
 
 
 def load_pmc_clip(folder: Path, *, device: str, config: EncodeConfig) -> DualEncoder:

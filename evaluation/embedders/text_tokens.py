@@ -4,8 +4,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from evaluation.embedders.loading import loading_faults
+from evaluation.embedders.networks.from_tensors import unit_rows
 from evaluation.errors import ModelInvalid
+from evaluation.types import FloatMatrix
 
 
 def read_tokenizer(tokenizer_class: Any, folder: Path, *, files: tuple[str, ...]) -> Any:
@@ -63,3 +67,28 @@ class TextTokens:
     def _lengths(self, texts: Sequence[str]) -> list[int]:
         tokens = self._tokenizer([self._prepare(text) for text in texts], verbose=False)
         return [len(ids) for ids in tokens["input_ids"]]
+
+
+class TokenTextSide:
+    """The text half of towers: `_text` gives one row a text from token ids and mask, `_tokens` makes these."""
+
+    _text: Any
+    _tokens: TextTokens
+
+    @torch.inference_mode()
+    def text_features(self, texts: Sequence[str]) -> FloatMatrix:
+        """Unit vectors of texts, shape (len(texts), dimension).
+
+        Raises:
+            InputUnsupported: a text holds what the system's tokenizer must not be given.
+        """
+        inputs = self._tokens.tensors(texts)
+        return unit_rows(self._text(inputs["input_ids"], inputs["attention_mask"]))
+
+    def token_counts(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text with its marks, and with padding where that is read, after the cut."""
+        return self._tokens.counts(texts)
+
+    def cuts(self, texts: Sequence[str]) -> list[bool]:
+        """Whether each text is longer than what is read of it."""
+        return self._tokens.cuts(texts)

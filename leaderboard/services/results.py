@@ -126,17 +126,6 @@ def task_run_succeed(*, claim: TaskClaim, worker: str, outcome: TaskOutcome) -> 
 
 
 @transaction.atomic
-def task_run_fail(*, claim: TaskClaim, worker: str, code: str, kind: str, message: str) -> None:
-    """Record that a task cannot be evaluated.
-
-    Raises:
-        LeaseLost: the worker's claim was taken back.
-    """
-    task_run = task_run_lock(claim, worker=worker)
-    task_run_move(task_run, TaskRunState.FAILED, error_code=code, error_kind=kind, error_message=message)
-
-
-@transaction.atomic
 def run_scoring_claim(*, worker: str) -> Run | None:
     """Take a run whose tasks are all done, for the closing sums; `running` -> `scoring`. None when there is none."""
     run = (

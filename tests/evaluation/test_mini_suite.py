@@ -18,7 +18,7 @@ from evaluation.hashing import FileHashes
 from evaluation.suites.building import SuiteDraft
 from evaluation.suites.medheb.reader import load_task, read_suite
 from evaluation.suites.medtec.anchors.manifest import read_anchor_set, read_header
-from evaluation.suites.medtec.loading import load_probe_task
+from evaluation.suites.medtec.loading import ProbeLoader
 from evaluation.suites.medtec.mini import IN_TRAINING, build_medtec_mini
 from evaluation.suites.medtec.probe_reading import read_probe_sets
 from evaluation.suites.medtec.suite import read_probe_suite
@@ -284,7 +284,7 @@ def test_lite_dual_knows_what_kind_of_picture_it_sees(name: str, probing_suite: 
     from evaluation.embedding.encode import embed_inputs
 
     (spec,) = (spec for spec in read_probe_suite(probing_suite).tasks if spec.name == name)
-    task = load_probe_task(probing_suite, spec, hashes=FileHashes(), takes_volumes=False)
+    task = ProbeLoader(probing_suite, FileHashes()).load(spec, takes_volumes=False)
     vectors = embed_inputs(lite_dual, list(task.inputs), batch_size=32)
     score = evaluate_probe_task(task, vectors, cost=EmbeddingCost(0.0, 0)).metrics[0]
     told = f"{name}: {score.value:.3f}, from {score.lower:.3f}"

@@ -16,7 +16,7 @@ from evaluation.hashing import FileHashes
 from evaluation.manifest import spec_sha256
 from evaluation.probe_results import probe_result_from_json, probe_result_to_json
 from evaluation.results import read_result
-from evaluation.suites.medtec.loading import load_probe_task
+from evaluation.suites.medtec.loading import ProbeLoader
 from evaluation.suites.medtec.suite import read_probe_suite
 from evaluation.vocabulary import ProbeTaskKind
 from tests.evaluation.test_processes import request, serve, start, until
@@ -163,7 +163,7 @@ def test_embeddings_made_elsewhere_give_the_same_scores(suite, chance_run, tmp_p
     specs = [spec for spec in read_probe_suite(suite).tasks if spec.name in names]
     vectors = {}
     for spec in specs:
-        task = load_probe_task(suite, spec, hashes=FileHashes(), takes_volumes=False)
+        task = ProbeLoader(suite, FileHashes()).load(spec, takes_volumes=False)
         rows = embed_inputs(ChanceEmbedder(dimension=256, seed=42), task.inputs, batch_size=64)
         vectors |= dict(zip(task.keys, rows, strict=True))
     assert {line["id"] for line in listed} == set(vectors)

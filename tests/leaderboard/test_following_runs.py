@@ -13,7 +13,7 @@ from leaderboard.selectors.comparison import publication_comparison
 from leaderboard.selectors.queue import queue_state
 from leaderboard.selectors.run_words import NEXT_STEPS, STATE_SENTENCES
 from leaderboard.selectors.runs import place_in_queue, run_detail
-from leaderboard.services import leases, results, runs
+from leaderboard.services import failures, leases, results, runs
 from leaderboard.services.administration import submissions_pause, worker_report, worker_takes
 from tests.factories import make_published_run, make_run, make_suite, make_user
 
@@ -96,7 +96,9 @@ def test_the_mean_so_far_is_over_main_scores_of_tasks_that_succeeded() -> None:
     results.task_run_succeed(claim=first, worker="w1", outcome=outcome(0.2))
     results.task_run_succeed(claim=second, worker="w1", outcome=outcome(0.7))
     (third, fourth) = leases.task_group_claim(run_id=run.pk, worker="w1")
-    results.task_run_fail(claim=third, worker="w1", code="input_unreadable", kind="data", message="a.png is empty")
+    failures.task_failure_report(
+        claim=third, worker="w1", worker_class="cpu", code="input_unreadable", kind="data", message="a.png is empty"
+    )
     progress = run_detail(run.pk).progress
     assert progress.mean_hit_at_1 == pytest.approx(0.45)
     assert (progress.n_succeeded, progress.n_failed, progress.n_ended) == (2, 1, 3)

@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 from leaderboard.exceptions import LeaseLost, TransitionRefused
 from leaderboard.models import Run, TaskRun
 from leaderboard.models.vocabulary import RunState, TaskRunState
-from leaderboard.services import leases, publishing, results, runs
+from leaderboard.services import failures, leases, publishing, results, runs
 from tests.factories import make_published_run, make_run, make_suite, make_user
 
 pytestmark = pytest.mark.django_db
@@ -200,7 +200,9 @@ def test_a_rerun_of_failed_tasks_carries_the_others_over() -> None:
     start(old)
     good, bad = leases.task_group_claim(run_id=old.pk, worker="w1")
     results.task_run_succeed(claim=good, worker="w1", outcome=OUTCOME)
-    results.task_run_fail(claim=bad, worker="w1", code="input_unreadable", kind="data", message="a.png is empty")
+    failures.task_failure_report(
+        claim=bad, worker="w1", worker_class="cpu", code="input_unreadable", kind="data", message="a.png is empty"
+    )
     results.run_scoring_claim(worker="w1")
     results.run_succeed(run_id=old.pk, worker="w1", aggregates=AGGREGATES)
     new = runs.run_rerun(run_id=old.pk, actor=make_user(is_staff=True), failed_only=True)

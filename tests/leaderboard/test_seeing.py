@@ -13,7 +13,7 @@ from leaderboard.models import ChildLog, Run, RunEvent, Submission, TaskRun, Use
 from leaderboard.models.vocabulary import RunState, TaskRunState
 from leaderboard.selectors.runs import run_detail
 from leaderboard.selectors.workers import worker_details
-from leaderboard.services import leases, results, runs
+from leaderboard.services import failures, leases, results, runs
 from leaderboard.services.administration import worker_report, worker_seen, worker_takes
 from leaderboard.services.child_logs import child_log_store
 from leaderboard.views.timeline import LEFT, SMALLEST, WIDTH, run_timeline
@@ -131,7 +131,9 @@ def test_the_workers_page_says_what_each_does_and_how_fast(client: Client) -> No
     leases.run_start(run_id=run.pk, worker="w1")
     (first, second) = leases.task_group_claim(run_id=run.pk, worker="w1")
     results.task_run_succeed(claim=first, worker="w1", outcome=OUTCOME)
-    results.task_run_fail(claim=second, worker="w1", code="input_unreadable", kind="data", message="a.png is empty")
+    failures.task_failure_report(
+        claim=second, worker="w1", worker_class="cpu", code="input_unreadable", kind="data", message="a.png is empty"
+    )
     third, _ = leases.task_group_claim(run_id=run.pk, worker="w1")
     results.task_run_progress(claim=third, worker="w1", done=30, total=120)
     details = {worker.row.name: worker for worker in worker_details()}

@@ -64,11 +64,6 @@ class ProbeLoader:
         )
 
 
-def load_probe_task(folder: Path, spec: ProbeTaskSpec, *, hashes: FileHashes, takes_volumes: bool) -> ProbeTask:
-    """Load one task alone; see `ProbeLoader.load`."""
-    return ProbeLoader(folder, hashes).load(spec, takes_volumes=takes_volumes)
-
-
 def probe_task_is_installed(folder: Path, spec: ProbeTaskSpec) -> bool:
     """Whether the file that a task names is there; what it says is not read."""
     return (folder / spec.data_path).is_file()
