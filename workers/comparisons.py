@@ -1,9 +1,8 @@
 """Computes how a finished rerun differs from the published run, so that whoever publishes it knows what is shown."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 from evaluation.errors import EvaluationError
 from evaluation.results import unpack_outcomes
@@ -19,10 +18,8 @@ from leaderboard.models.vocabulary import SuiteKind, TaskRunState
 from leaderboard.selectors.comparison import TASK_SCOPE, Uncompared, runs_to_compare
 from leaderboard.services.comparisons import comparison_store
 from workers.probe_ingest import probe_result_of
+from workers.rounding import rounded
 from workers.suite_folders import suite_folder
-
-_DECIMALS = 9
-"""Of stored differences; ends that differ from zero by less are zero."""
 
 logger = logging.getLogger(__name__)
 
@@ -79,7 +76,7 @@ def _retrieval_rows(run: Run, new: Mapping[str, TaskRun], old: Mapping[str, Task
         _Row(
             row.scope,
             "" if row.scope == AggregateScope.OVERALL else row.key,
-            *_rounded(row.difference.value, row.difference.lower, row.difference.upper),
+            *rounded(row.difference.value, row.difference.lower, row.difference.upper),
             row.n_tasks,
         )
         for row in compare_models(suite, _outcomes(new), _outcomes(old))
@@ -93,7 +90,7 @@ def _cell_rows(run: Run, new: Mapping[str, TaskRun], old: Mapping[str, TaskRun])
     results = [{name: probe_result_of(task_run) for name, task_run in side.items()} for side in (new, old)]
     cells = compare_cells(suite, *results, read_board_material(folder, suite))
     return [
-        _Row(TASK_SCOPE, cell.task, *_rounded(cell.estimate.value, cell.estimate.lower, cell.estimate.upper), 1)
+        _Row(TASK_SCOPE, cell.task, *rounded(cell.estimate.value, cell.estimate.lower, cell.estimate.upper), 1)
         for cell in cells
     ]
 
@@ -103,7 +100,3 @@ def _outcomes(task_runs: Mapping[str, TaskRun]) -> dict[str, RankOutcomes]:
         name: unpack_outcomes(bytes(task_run.outcomes), task_run.n_queries, task=name)[1]
         for name, task_run in task_runs.items()
     }
-
-
-def _rounded(*values: float | None) -> Sequence[Any]:
-    return [None if value is None else round(value, _DECIMALS) for value in values]

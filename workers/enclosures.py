@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
 from django.conf import settings
 
+from workers.machine import memory_of_this_machine
 from workers.sandbox.places import (
     accelerator_devices,
     accelerator_places,
@@ -101,7 +101,7 @@ def child_environment() -> Mapping[str, str]:
 def child_limits(*, store_bytes: int, n_tasks: int) -> Limits:
     """The limits that the settings give a child, for so many tasks."""
     return Limits(
-        memory_bytes=settings.CHILD_MEMORY_BYTES or int(_DEFAULT_SHARE_OF_MEMORY * psutil.virtual_memory().total),
+        memory_bytes=settings.CHILD_MEMORY_BYTES or int(_DEFAULT_SHARE_OF_MEMORY * memory_of_this_machine()),
         processes=settings.CHILD_PROCESSES,
         tmp_bytes=settings.CHILD_TMP_BYTES,
         file_bytes=store_bytes + _ROOM_FOR_ANOTHER_FILE,

@@ -21,8 +21,8 @@ logger = logging.getLogger(__name__)
 class Heartbeat:
     """A thread that renews what `worker` holds in a run, every `HEARTBEAT_SECONDS`.
 
-    Every `CANCEL_POLL_SECONDS` it asks whether the run, taken with number `claim`, goes on at all. When the run was cancelled or its leases were given to another, it calls `on_lost` once and stops. A database that
-    does not answer is asked again; if that lasts longer than the lease, others take over, and the next write says so.
+    Every `CANCEL_POLL_SECONDS` it asks whether the run, taken with number `claim`, goes on at all. When the run was
+    cancelled or its leases were given to another, it calls `on_lost` once and stops. A database that does not answer is asked again; if that lasts longer than the lease, others take over, and the next write says so.
     """
 
     def __init__(self, *, run_id: UUID, claim: int, worker: str, on_lost: Callable[[], None]) -> None:

@@ -10,6 +10,7 @@ from django.db import DatabaseError, InterfaceError, connection
 
 from leaderboard.services.administration import worker_seen
 from leaderboard.services.leases import leases_reap
+from workers.machine import memory_of_this_machine
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +38,7 @@ class Presence(threading.Thread):
             worker_seen(
                 name=self._worker,
                 memory_bytes=resident_bytes(psutil.Process()),
-                memory_total_bytes=psutil.virtual_memory().total,
+                memory_total_bytes=memory_of_this_machine(),
             )
             leases_reap()
         except (DatabaseError, InterfaceError) as error:

@@ -23,12 +23,11 @@ from leaderboard.selectors.catalogue import LISTED
 from leaderboard.selectors.snapshots import installed_tasks, suites_to_build
 from leaderboard.services.snapshots import snapshot_retire, snapshot_store, snapshot_turn
 from workers.probe_snapshots import probe_snapshot
+from workers.rounding import rounded
 from workers.suite_folders import suite_folder
 
 COMPARED_MODELS = 50
 """Differences are kept between the best so many models: their number grows with the square."""
-_DECIMALS = 9
-"""Of stored differences; ends that differ from zero by less are zero."""
 
 logger = logging.getLogger(__name__)
 
@@ -152,7 +151,7 @@ def _differences(
     rows = [
         [
             numbers[pair.a], numbers[pair.b], pair.scope, pair.key,
-            *(round(value, _DECIMALS) for value in (pair.value, pair.lower, pair.upper)),
+            *rounded(pair.value, pair.lower, pair.upper),
         ]
         for pair in paired_differences(suite, {model: outcomes[model] for model in best})
     ]  # fmt: skip

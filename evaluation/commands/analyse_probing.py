@@ -92,6 +92,22 @@ def _tables(found: ProbeResultSet, board: ProbeBoard) -> Iterator[Table]:
             for row in board.closed_questions
         ),
     )  # fmt: skip
+    yield from _subgroup_tables(board)
+    yield _table(
+        "Sample size: nested subsamples",
+        ("model", "modality", "data", "level"),
+        ("n", "DS", "95% interval", "width", "class"),
+        (
+            (row.model, row.modality, row.dataset, row.level, f"{row.n:,}", f"{row.ds:.3f}",
+             _interval(row.lower, row.upper), _number(row.width), row.cell_class)
+            for row in board.sample_size
+        ),
+    )  # fmt: skip
+    yield from _protocol_tables(board)
+    yield from _check_tables(board)
+
+
+def _subgroup_tables(board: ProbeBoard) -> Iterator[Table]:
     yield _table(
         "Subgroups",
         ("model", "modality", "data", "level", "attribute", "group"),
@@ -121,18 +137,6 @@ def _tables(found: ProbeResultSet, board: ProbeBoard) -> Iterator[Table]:
             for row in board.missing_attributes
         ),
     )
-    yield _table(
-        "Sample size: nested subsamples",
-        ("model", "modality", "data", "level"),
-        ("n", "DS", "95% interval", "width", "class"),
-        (
-            (row.model, row.modality, row.dataset, row.level, f"{row.n:,}", f"{row.ds:.3f}",
-             _interval(row.lower, row.upper), _number(row.width), row.cell_class)
-            for row in board.sample_size
-        ),
-    )  # fmt: skip
-    yield from _protocol_tables(board)
-    yield from _check_tables(board)
 
 
 def _cell_tables(board: ProbeBoard, title: str) -> Iterator[Table]:

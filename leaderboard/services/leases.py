@@ -227,8 +227,7 @@ def leases_reap() -> int:
     """Take back expired leases and ring for all that needs a worker; returns how many leases were taken back.
 
     A run needs one, and so does a suite whose statistics do not cover exactly what is published or whose reruns are not
-    compared with it. Safe to run twice at
-    once: locked rows are skipped.
+    compared with it. Safe to run twice at once: locked rows are skipped.
     """
     expired = Q(lease_expires_at__lt=Now())
     of_tasks = TaskRun.objects.filter(expired, state=TaskRunState.CLAIMED).values_list("run", flat=True).distinct()
