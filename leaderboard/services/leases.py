@@ -80,7 +80,6 @@ def run_next_claim(*, worker: str, worker_class: str = WorkerClass.CPU) -> Run |
             retry_at=None,
             started_at=run.started_at or ClockTimestamp(),
         )
-        run.refresh_from_db()
     return run
 
 
