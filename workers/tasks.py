@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from celery.signals import celeryd_init, worker_init, worker_ready, worker_shutting_down
-from django.utils import timezone
+from celery.signals import celeryd_init, worker_ready, worker_shutting_down
 
 from leaderboard.queue import BUILD_SNAPSHOT, HEAR_BELL
 from leaderboard.services.administration import worker_report
@@ -16,8 +15,6 @@ from workers.identity import worker_identity
 from workers.notifications.messenger import Messenger
 from workers.presence import Presence
 from workers.runner import work_until_idle
-from workers.sandbox.protocol import SandboxUnavailable
-from workers.sealing import worker_sandbox
 from workers.shutdown import SHUTDOWN
 from workers.snapshots import build_snapshot
 
@@ -43,22 +40,13 @@ def reap() -> None:
 
 @celeryd_init.connect
 def refuse_bad_settings(options: dict[str, Any], **_signal: Any) -> None:
-    """A worker whose settings do not fit together ends at once and says why.
+    """A worker whose settings do not fit together, or that cannot seal anything off, ends at once and says all of why.
 
     Raises:
         SystemExit: they do not.
     """
     if problems := start_problems(start_of(options)):
         raise SystemExit("This worker does not start:\n" + "\n".join(f"- {problem}" for problem in problems))
-
-
-@worker_init.connect
-def refuse_to_work_unsealed(**_signal: Any) -> None:
-    """A worker that cannot seal off what it evaluates does not start, and says why."""
-    try:
-        worker_sandbox()
-    except SandboxUnavailable as error:
-        raise SystemExit(str(error)) from error  # what is no Exception passes Celery's signals
 
 
 @worker_ready.connect
@@ -71,7 +59,6 @@ def report_and_look_for_work(**_signal: Any) -> None:
         device=identity.device,
         worker_class=identity.worker_class,
         versions=identity.versions,
-        started_at=timezone.now(),
     )
     Presence(identity.name).start()
     Messenger().start()

@@ -53,7 +53,7 @@ def time_passes() -> None:
 
 
 def larger_worker(worker_class: str = WorkerClass.GPU_48) -> None:
-    worker_report(name="large", device="cuda", versions={}, started_at=timezone.now(), worker_class=worker_class)
+    worker_report(name="large", device="cuda", versions={}, worker_class=worker_class)
 
 
 def seconds_until(run_id: UUID) -> float:
