@@ -89,7 +89,7 @@ def _processes(*, with_local_hub: bool) -> Manager:
     commands = {
         "site": f"{python} -m gunicorn leaderboard.config.wsgi --bind 127.0.0.1:{SITE_PORT} --workers 2 --threads 4"
         " --no-control-socket --log-level warning",
-        # One fixed task: a schedule kept in a file could only be found damaged after a power cut.
+        # Fixed tasks: a schedule kept in a file could only be found damaged after a power cut.
         "beat": f"{python} -m celery -A workers.celery beat --scheduler celery.beat.Scheduler --loglevel warning",
     }
     if with_local_hub:

@@ -1,5 +1,6 @@
 """Celery tasks: thin. A message says that there may be work; what there is stands in the database."""
 
+import logging
 from typing import Any
 
 from celery.signals import celeryd_init, worker_ready, worker_shutting_down
@@ -7,8 +8,9 @@ from celery.signals import celeryd_init, worker_ready, worker_shutting_down
 from leaderboard.queue import BUILD_SNAPSHOT, HEAR_BELL
 from leaderboard.services.administration import worker_report
 from leaderboard.services.leases import leases_reap
+from leaderboard.services.retention import old_records_delete
 from workers.catalogue import sync_catalogue
-from workers.celery import REAP, app
+from workers.celery import DELETE_OLD_RECORDS, REAP, app
 from workers.checks import start_of, start_problems
 from workers.comparisons import build_comparisons
 from workers.identity import worker_identity
@@ -17,6 +19,8 @@ from workers.presence import Presence
 from workers.runner import work_until_idle
 from workers.shutdown import SHUTDOWN
 from workers.snapshots import build_snapshot
+
+logger = logging.getLogger(__name__)
 
 
 @app.task(name=HEAR_BELL)
@@ -36,6 +40,13 @@ def renew_statistics(suite_id: int) -> None:
 def reap() -> None:
     """Take back leases of workers that vanished, and ring for what waits."""
     leases_reap()
+
+
+@app.task(name=DELETE_OLD_RECORDS)
+def delete_old_records() -> None:
+    """Delete what is no result and was kept long enough."""
+    deleted = old_records_delete()
+    logger.info("deleted %d old logs and %d old messages", deleted.child_logs, deleted.deliveries)
 
 
 @celeryd_init.connect

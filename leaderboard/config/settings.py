@@ -99,6 +99,11 @@ WEBHOOKS_TO_PRIVATE_ADDRESSES = env.bool("WEBHOOKS_TO_PRIVATE_ADDRESSES", defaul
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
 LOG_FORMAT = env.str("LOG_FORMAT", default="plain")
 
+# --- how long things are kept that are no results ----------------------------------------------------------------------
+
+CHILD_LOG_DAYS = env.int("CHILD_LOG_DAYS", default=90)
+DELIVERY_DAYS = env.int("DELIVERY_DAYS", default=90)
+
 # --- Django -----------------------------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [

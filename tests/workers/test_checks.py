@@ -57,6 +57,8 @@ def test_settings_that_fit_have_no_problem(good: Any) -> None:
             "VISIBILITY_TIMEOUT_SECONDS is 7200; it must be more than TASK_TIMEOUT_SECONDS",
         ),
         ({"DOWNLOAD_TIMEOUT_SECONDS": 9000}, "it must be more than DOWNLOAD_TIMEOUT_SECONDS (9000)"),
+        ({"CHILD_LOG_DAYS": 0}, "CHILD_LOG_DAYS is 0; it must be at least 1"),
+        ({"DELIVERY_DAYS": -1}, "DELIVERY_DAYS is -1; it must be at least 1"),
         ({"SUITES_DIR": Path("/nowhere/suites")}, "SUITES_DIR is /nowhere/suites; it must be a folder"),
         ({"MODEL_CACHE_BYTES": 0}, "MODEL_CACHE_BYTES is 0"),
         ({"WORKER_CLASS": "gpu-1"}, "WORKER_CLASS is 'gpu-1'; it must be one of cpu, gpu-16"),
