@@ -71,6 +71,8 @@ def _time_problems() -> Iterator[str]:
     for name in ("LEASE_SECONDS", "HEARTBEAT_SECONDS", "REAPER_SECONDS", "CANCEL_POLL_SECONDS", "TASK_TIMEOUT_SECONDS"):
         if getattr(settings, name) <= 0:
             yield f"{name} is {getattr(settings, name)}; it must be more than 0."
+    if settings.WORKER_GRACE_SECONDS < 0:
+        yield f"WORKER_GRACE_SECONDS is {settings.WORKER_GRACE_SECONDS:g}; it must be 0 or more."
     for name in ("CHILD_LOG_DAYS", "DELIVERY_DAYS"):
         if getattr(settings, name) < 1:
             yield f"{name} is {getattr(settings, name)}; it must be at least 1."

@@ -78,5 +78,5 @@ def report_and_look_for_work(**_signal: Any) -> None:
 
 @worker_shutting_down.connect
 def give_work_back(**_signal: Any) -> None:
-    """A worker that is told to stop drops what it holds, so that another can take it up at once."""
+    """A worker that is told to stop finishes its task or drops it; another can take up what it held at once."""
     SHUTDOWN.request()

@@ -57,6 +57,7 @@ def test_settings_that_fit_have_no_problem(good: Any) -> None:
             "VISIBILITY_TIMEOUT_SECONDS is 7200; it must be more than TASK_TIMEOUT_SECONDS",
         ),
         ({"DOWNLOAD_TIMEOUT_SECONDS": 9000}, "it must be more than DOWNLOAD_TIMEOUT_SECONDS (9000)"),
+        ({"WORKER_GRACE_SECONDS": -1.0}, "WORKER_GRACE_SECONDS is -1; it must be 0 or more"),
         ({"CHILD_LOG_DAYS": 0}, "CHILD_LOG_DAYS is 0; it must be at least 1"),
         ({"DELIVERY_DAYS": -1}, "DELIVERY_DAYS is -1; it must be at least 1"),
         ({"SUITES_DIR": Path("/nowhere/suites")}, "SUITES_DIR is /nowhere/suites; it must be a folder"),
