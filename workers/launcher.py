@@ -31,6 +31,7 @@ def main() -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads that spin while they wait take the site's processor
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # so that the servers are stopped while still preparing
     os.environ.setdefault("CPU_CLASS_BYTES", str(memory_of_this_machine()))
+    os.environ.setdefault("WORKER_GRACE_SECONDS", "1")  # what does not end in five seconds is killed by the manager
     servers = embedded.start()
     try:
         with_local_hub = "HUB_ENDPOINT" not in os.environ
