@@ -29,11 +29,16 @@ def start_workers(board: Board, *, count: int, grace: float) -> None:
     board.wait_until(lambda: Worker.objects.count() == count, seconds=60, what="the workers")
 
 
-def stop_holder(board: Board) -> tuple[list[str], float]:
-    """SIGTERM to the worker that has a child; the tasks that it stored, and the seconds until it ended by itself."""
-    board.wait_until(lambda: any(map(board.processes.child_of, board.processes.running)), seconds=60, what="a child")
-    name, child = next((name, child) for name in board.processes.running if (child := board.processes.child_of(name)))
+def stop(board: Board, owner: str) -> tuple[list[str], float]:
+    """SIGTERM to the worker that holds leases under a name, once it has a child.
+
+    The tasks that it stored, and the seconds until it ended by itself.
+    """
+    name = next(name for name, process in board.processes.running.items() if f"-{process.process.pid}-" in owner)
     worker = board.processes.running[name]
+    board.wait_until(lambda: board.processes.child_of(name), seconds=60, what="a child")
+    child = board.processes.child_of(name)
+    assert child is not None
     started = time.monotonic()
     worker.process.send_signal(signal.SIGTERM)
     assert worker.process.wait(timeout=60) == 0, board.story()
@@ -43,9 +48,17 @@ def stop_holder(board: Board) -> tuple[list[str], float]:
     return stored_tasks(worker.lines), seconds
 
 
-def wait_until_claimed(board: Board, run: Run) -> None:
+def preparing_worker(board: Board, run: Run) -> str:
+    board.wait_until(lambda: fresh(run).state == RunState.PREPARING, seconds=60, what="a preparation")
+    return fresh(run).lease_owner
+
+
+def evaluating_worker(board: Board, run: Run) -> str:
+    """The one that holds all tasks."""
     claimed = run.task_runs.filter(state=TaskRunState.CLAIMED)
     board.wait_until(lambda: claimed.count() == TASKS_A_GROUP, seconds=60, what="a claim of all tasks")
+    (owner,) = set(claimed.values_list("lease_owner", flat=True))
+    return owner
 
 
 def assert_finished_without_a_loss(board: Board, run: Run) -> None:
@@ -58,8 +71,7 @@ def assert_finished_without_a_loss(board: Board, run: Run) -> None:
 def test_the_task_in_work_is_finished_within_the_grace_and_others_are_handed_back(board: Board) -> None:
     start_workers(board, count=2, grace=FOREVER)
     run = board.submit("model", seconds=0.5)
-    wait_until_claimed(board, run)
-    stored, _ = stop_holder(board)
+    stored, _ = stop(board, evaluating_worker(board, run))
     assert len(stored) == 1
     assert_finished_without_a_loss(board, run)
     assert sorted(run.task_runs.values_list("claims", flat=True)) == [1, 2, 2]
@@ -68,10 +80,8 @@ def test_the_task_in_work_is_finished_within_the_grace_and_others_are_handed_bac
 def test_a_run_is_handed_back_before_its_model_is_loaded_and_when_a_task_outlasts_the_grace(board: Board) -> None:
     start_workers(board, count=3, grace=0.2)
     run = board.submit("model", seconds=1.0)
-    board.wait_until(lambda: fresh(run).state == RunState.PREPARING, seconds=60, what="a preparation")
-    assert stop_holder(board)[0] == []
-    wait_until_claimed(board, run)
-    stored, seconds = stop_holder(board)
+    assert stop(board, preparing_worker(board, run))[0] == []
+    stored, seconds = stop(board, evaluating_worker(board, run))
     assert stored == []
     assert seconds >= 0.2
     assert_finished_without_a_loss(board, run)
