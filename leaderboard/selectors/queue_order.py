@@ -41,29 +41,25 @@ _WAITING = """
           AND (retry_at IS NULL OR retry_at <= NOW() OR %(with_later)s)
     )
 """
-_PEOPLE = """
-    people AS MATERIALIZED (
-        SELECT person.id, (
-            SELECT MAX(started_at) FROM leaderboard_run WHERE requested_by_id = person.id
-        ) AS served
-        FROM (SELECT DISTINCT requested_by_id AS id FROM waiting) AS person
-    )
-"""
+_SERVED = "(SELECT MAX(started_at) FROM leaderboard_run WHERE requested_by_id = person.id)"
 _OWN_LINE = "due, waiting.id"
 _ORDER = "class, turn, served NULLS FIRST, due, line.id"
 _LINE = f"""
-    WITH {_WAITING}, {_PEOPLE}, line AS (
+    WITH {_WAITING}, people AS MATERIALIZED (
+        SELECT person.id, {_SERVED} AS served FROM (SELECT DISTINCT requested_by_id AS id FROM waiting) AS person
+    ), line AS (
         SELECT waiting.id, class, served, due,
                ROW_NUMBER() OVER (PARTITION BY class, requested_by_id ORDER BY {_OWN_LINE}) AS turn
         FROM waiting JOIN people ON people.id = requested_by_id
     )
 """  # noqa: S608 - made of the constants above
 _FIRST_TURNS = f"""
-    WITH {_WAITING}, {_PEOPLE}, line AS MATERIALIZED (
-        SELECT DISTINCT ON (requested_by_id) waiting.id, class, 1 AS turn, served, due
-        FROM waiting JOIN people ON people.id = requested_by_id
-        WHERE class = (SELECT MIN(class) FROM waiting)
+    WITH {_WAITING}, people AS MATERIALIZED (
+        SELECT DISTINCT ON (requested_by_id) requested_by_id AS id, waiting.id AS run_id, class, due
+        FROM waiting WHERE class = (SELECT MIN(class) FROM waiting)
         ORDER BY requested_by_id, {_OWN_LINE}
+    ), line AS MATERIALIZED (
+        SELECT run_id AS id, class, 1 AS turn, {_SERVED} AS served, due FROM people AS person
     )
 """  # noqa: S608 - the same
 _FREE = f"""
