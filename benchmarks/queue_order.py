@@ -169,9 +169,9 @@ def plan() -> str:
 
     from leaderboard.selectors import queue_order  # noqa: PLC0415 - the same
 
-    parameters = queue_order._parameters(["cpu"], with_later=False) | {"depth": 16}  # noqa: SLF001 - shown, not used
+    parameters = queue_order._parameters(["cpu"], with_later=False)  # noqa: SLF001 - shown, not used
     with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN ANALYZE {queue_order._FIRST_FREE}", parameters)  # noqa: SLF001 - the same
+        cursor.execute(f"EXPLAIN ANALYZE {queue_order._FIRST_FREE[0]}", parameters)  # noqa: SLF001 - the same
         return "\n".join(row[0] for row in cursor.fetchall())
 
 

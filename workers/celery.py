@@ -4,6 +4,7 @@ import os
 
 import django
 from celery import Celery
+from celery.schedules import crontab
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.config.settings")
 django.setup()
@@ -15,6 +16,7 @@ from leaderboard.config.celery import QUEUE, class_queue  # noqa: E402 - the sam
 from leaderboard.models.vocabulary import WorkerClass, classes_within  # noqa: E402 - the same
 
 REAP = "workers.reap"
+DELETE_OLD_RECORDS = "workers.delete_old_records"
 
 
 def heard_queues(worker_class: str) -> list[str]:
@@ -35,5 +37,9 @@ app.conf.update(
     broker_connection_retry_on_startup=True,
     broker_transport_options={"visibility_timeout": settings.VISIBILITY_TIMEOUT_SECONDS},
     timezone="UTC",
-    beat_schedule={REAP: {"task": REAP, "schedule": settings.REAPER_SECONDS, "options": {"expires": 60}}},
+    beat_schedule={
+        REAP: {"task": REAP, "schedule": settings.REAPER_SECONDS, "options": {"expires": 60}},
+        # At an hour of the day: a count of hours would begin anew with every start.
+        DELETE_OLD_RECORDS: {"task": DELETE_OLD_RECORDS, "schedule": crontab(hour="3", minute="17")},
+    },
 )

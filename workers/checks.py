@@ -13,6 +13,8 @@ from leaderboard.models.vocabulary import WorkerClass
 from workers.celery import app, heard_queues
 from workers.machine import memory_of_this_machine
 from workers.placement import Gpu, class_of_gpu, find_gpus, visible_gpus
+from workers.sandbox.protocol import SandboxUnavailable
+from workers.sealing import worker_sandbox
 
 POOL = "threads"
 LEASE_BEATS = 3
@@ -51,8 +53,14 @@ def _pool_name(pool: Any) -> str:
 
 
 def start_problems(start: Start) -> list[str]:
-    """Everything that is wrong with a worker's settings, folders and command line; empty when it may start."""
-    return [*_time_problems(), *_folder_problems(), *_class_problems(start), *_process_problems(start)]
+    """Everything that is wrong with a worker's settings, folders, sandbox and command line; empty when it may start."""
+    return [
+        *_time_problems(),
+        *_folder_problems(),
+        *_sandbox_problems(),
+        *_class_problems(start),
+        *_process_problems(start),
+    ]
 
 
 def _is_gpu_class() -> bool:
@@ -63,6 +71,11 @@ def _time_problems() -> Iterator[str]:
     for name in ("LEASE_SECONDS", "HEARTBEAT_SECONDS", "REAPER_SECONDS", "CANCEL_POLL_SECONDS", "TASK_TIMEOUT_SECONDS"):
         if getattr(settings, name) <= 0:
             yield f"{name} is {getattr(settings, name)}; it must be more than 0."
+    if settings.WORKER_GRACE_SECONDS < 0:
+        yield f"WORKER_GRACE_SECONDS is {settings.WORKER_GRACE_SECONDS:g}; it must be 0 or more."
+    for name in ("CHILD_LOG_DAYS", "DELIVERY_DAYS"):
+        if getattr(settings, name) < 1:
+            yield f"{name} is {getattr(settings, name)}; it must be at least 1."
     most = settings.LEASE_SECONDS / LEASE_BEATS
     if most < settings.HEARTBEAT_SECONDS:
         yield (
@@ -101,6 +114,13 @@ def _can_be_written(folder: Path) -> bool:
     """Whether it is, or can be made, a folder to write in."""
     existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
+
+
+def _sandbox_problems() -> Iterator[str]:
+    try:
+        worker_sandbox()
+    except SandboxUnavailable as error:
+        yield str(error)
 
 
 def _class_problems(start: Start) -> Iterator[str]:

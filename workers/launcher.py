@@ -31,6 +31,7 @@ def main() -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads that spin while they wait take the site's processor
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # so that the servers are stopped while still preparing
     os.environ.setdefault("CPU_CLASS_BYTES", str(memory_of_this_machine()))
+    os.environ.setdefault("WORKER_GRACE_SECONDS", "1")  # what does not end in five seconds is killed by the manager
     servers = embedded.start()
     try:
         with_local_hub = "HUB_ENDPOINT" not in os.environ
@@ -89,7 +90,7 @@ def _processes(*, with_local_hub: bool) -> Manager:
     commands = {
         "site": f"{python} -m gunicorn leaderboard.config.wsgi --bind 127.0.0.1:{SITE_PORT} --workers 2 --threads 4"
         " --no-control-socket --log-level warning",
-        # One fixed task: a schedule kept in a file could only be found damaged after a power cut.
+        # Fixed tasks: a schedule kept in a file could only be found damaged after a power cut.
         "beat": f"{python} -m celery -A workers.celery beat --scheduler celery.beat.Scheduler --loglevel warning",
     }
     if with_local_hub:

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import DataError, IntegrityError
 
 from evaluation.errors import EvaluationError, ResultInvalid
+from leaderboard import queue
 from leaderboard.config.logs import about_run
 from leaderboard.exceptions import LeaseLost
 from leaderboard.models import Run, TaskRun
@@ -47,8 +48,9 @@ def work_until_idle(worker: WorkerIdentity) -> None:
         if run := results.run_scoring_claim(worker=worker.name):
             with about_run(run.pk):
                 _close(run, worker)
-            build_snapshots()
-            build_comparisons()
+            if not SHUTDOWN.requested:
+                build_snapshots()
+                build_comparisons()
         elif run := leases.run_next_claim(worker=worker.name, worker_class=worker.worker_class):
             with about_run(run.pk):
                 _evaluate(run, worker)
@@ -65,7 +67,7 @@ def _evaluate(run: Run, worker: WorkerIdentity) -> None:
     except LeaseLost as lost:
         logger.warning("run %s: %s", run.pk, lost)
         if SHUTDOWN.requested:
-            _give_back(run, worker, reason="the worker was told to stop")
+            _give_back(run, worker, reason=str(lost))
     except TaskSpoiled as spoiled:
         # The task that the child was in has failed for it; the run goes on with another child.
         logger.warning("run %s: %s", run.pk, spoiled)
@@ -78,6 +80,8 @@ def _evaluate(run: Run, worker: WorkerIdentity) -> None:
         SHUTDOWN.call_when_requested(None)
         keep_child_log(run_id=run.pk, worker=worker.name, path=child_log_path(run))
         worker_takes(name=worker.name, run_id=None)
+        if SHUTDOWN.requested:
+            queue.ring(run.pk, run.worker_class)  # another worker may be idle
 
 
 def _evaluate_tasks(run: Run, worker: WorkerIdentity) -> None:
@@ -98,8 +102,9 @@ def _evaluate_tasks(run: Run, worker: WorkerIdentity) -> None:
             )
             leases.run_start(run_id=run.pk, worker=worker.name)
             logger.info("run %s: its model is loaded", run.pk)
-            while claims := leases.task_group_claim(
-                run_id=run.pk, worker=worker.name, worker_class=worker.worker_class
+            SHUTDOWN.call_when_requested(child.kill, grace=settings.WORKER_GRACE_SECONDS)
+            while not SHUTDOWN.requested and (
+                claims := leases.task_group_claim(run_id=run.pk, worker=worker.name, worker_class=worker.worker_class)
             ):
                 _evaluate_group(child, claims, worker, kind=run.suite.kind)
 
@@ -113,8 +118,13 @@ def _wait_until_ready(child: EvaluatingChild, run: Run, worker: WorkerIdentity) 
 
 
 def _give_back(run: Run, worker: WorkerIdentity, *, reason: str) -> None:
+    stops = SHUTDOWN.requested
     leases.run_give_back(
-        run_id=run.pk, claim=run.claims, worker=worker.name, reason=reason, blameless=SHUTDOWN.requested
+        run_id=run.pk,
+        claim=run.claims,
+        worker=worker.name,
+        reason="the worker was told to stop" if stops else reason,
+        blameless=stops,
     )
 
 
@@ -146,11 +156,16 @@ class _HeldRun(Heartbeat):
 
 
 def _evaluate_group(child: EvaluatingChild, claims: list[TaskClaim], worker: WorkerIdentity, *, kind: str) -> None:
-    """Evaluate claimed tasks of a kind of suite; what the child did not get to is given back."""
+    """Evaluate claimed tasks of a kind of suite; what the child did not get to is given back.
+
+    A worker that was told to stop ends with the task that is in work.
+    """
     open_claims = {claim.task_name: claim for claim in claims}
     try:
         for message in child.evaluate(list(open_claims)):
             _handle(message, open_claims, worker, kind=kind)
+            if SHUTDOWN.requested and message["type"] != "progress":
+                return
     except ChildMisbehaved as error:
         _spoil(error, open_claims, worker)
     finally:

@@ -1,25 +1,26 @@
 """Celery tasks: thin. A message says that there may be work; what there is stands in the database."""
 
+import logging
 from typing import Any
 
-from celery.signals import celeryd_init, worker_init, worker_ready, worker_shutting_down
-from django.utils import timezone
+from celery.signals import celeryd_init, worker_ready, worker_shutting_down
 
 from leaderboard.queue import BUILD_SNAPSHOT, HEAR_BELL
 from leaderboard.services.administration import worker_report
 from leaderboard.services.leases import leases_reap
+from leaderboard.services.retention import old_records_delete
 from workers.catalogue import sync_catalogue
-from workers.celery import REAP, app
+from workers.celery import DELETE_OLD_RECORDS, REAP, app
 from workers.checks import start_of, start_problems
 from workers.comparisons import build_comparisons
 from workers.identity import worker_identity
 from workers.notifications.messenger import Messenger
 from workers.presence import Presence
 from workers.runner import work_until_idle
-from workers.sandbox.protocol import SandboxUnavailable
-from workers.sealing import worker_sandbox
 from workers.shutdown import SHUTDOWN
 from workers.snapshots import build_snapshot
+
+logger = logging.getLogger(__name__)
 
 
 @app.task(name=HEAR_BELL)
@@ -41,24 +42,22 @@ def reap() -> None:
     leases_reap()
 
 
+@app.task(name=DELETE_OLD_RECORDS)
+def delete_old_records() -> None:
+    """Delete what is no result and was kept long enough."""
+    deleted = old_records_delete()
+    logger.info("deleted %d old logs and %d old messages", deleted.child_logs, deleted.deliveries)
+
+
 @celeryd_init.connect
 def refuse_bad_settings(options: dict[str, Any], **_signal: Any) -> None:
-    """A worker whose settings do not fit together ends at once and says why.
+    """A worker whose settings do not fit together, or that cannot seal anything off, ends at once and says all of why.
 
     Raises:
         SystemExit: they do not.
     """
     if problems := start_problems(start_of(options)):
         raise SystemExit("This worker does not start:\n" + "\n".join(f"- {problem}" for problem in problems))
-
-
-@worker_init.connect
-def refuse_to_work_unsealed(**_signal: Any) -> None:
-    """A worker that cannot seal off what it evaluates does not start, and says why."""
-    try:
-        worker_sandbox()
-    except SandboxUnavailable as error:
-        raise SystemExit(str(error)) from error  # what is no Exception passes Celery's signals
 
 
 @worker_ready.connect
@@ -71,7 +70,6 @@ def report_and_look_for_work(**_signal: Any) -> None:
         device=identity.device,
         worker_class=identity.worker_class,
         versions=identity.versions,
-        started_at=timezone.now(),
     )
     Presence(identity.name).start()
     Messenger().start()
@@ -80,5 +78,5 @@ def report_and_look_for_work(**_signal: Any) -> None:
 
 @worker_shutting_down.connect
 def give_work_back(**_signal: Any) -> None:
-    """A worker that is told to stop drops what it holds, so that another can take it up at once."""
+    """A worker that is told to stop finishes its task or drops it; another can take up what it held at once."""
     SHUTDOWN.request()

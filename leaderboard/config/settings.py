@@ -78,6 +78,7 @@ LEASE_SECONDS = env.int("LEASE_SECONDS", default=60)
 HEARTBEAT_SECONDS = env.float("HEARTBEAT_SECONDS", default=LEASE_SECONDS / 4)
 REAPER_SECONDS = env.float("REAPER_SECONDS", default=60.0)
 CANCEL_POLL_SECONDS = env.float("CANCEL_POLL_SECONDS", default=min(2.0, HEARTBEAT_SECONDS))
+WORKER_GRACE_SECONDS = env.float("WORKER_GRACE_SECONDS", default=3.0)
 MAX_LOST_LEASES = 3
 MAX_RETRIES = 3
 RETRY_SECONDS = env.float("RETRY_SECONDS", default=30.0)
@@ -98,6 +99,11 @@ EMAIL_TIMEOUT = 20
 WEBHOOKS_TO_PRIVATE_ADDRESSES = env.bool("WEBHOOKS_TO_PRIVATE_ADDRESSES", default=False)
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
 LOG_FORMAT = env.str("LOG_FORMAT", default="plain")
+
+# --- how long things are kept that are no results ----------------------------------------------------------------------
+
+CHILD_LOG_DAYS = env.int("CHILD_LOG_DAYS", default=90)
+DELIVERY_DAYS = env.int("DELIVERY_DAYS", default=90)
 
 # --- Django -----------------------------------------------------------------------------------------------------------
 

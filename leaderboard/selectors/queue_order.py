@@ -27,39 +27,50 @@ from leaderboard.models.vocabulary import RunState, TaskRunState, WorkerClass, c
 
 PRIORITY_STEP = Priority.RERUN - Priority.VISITOR
 
-_LINE = """
-    WITH waiting AS MATERIALIZED (
+_WAITING = """
+    waiting AS MATERIALIZED (
         SELECT id, requested_by_id,
                GREATEST(
                    priority
-                   - %(step)s * FLOOR(GREATEST(EXTRACT(EPOCH FROM NOW() - created_at), 0) / %(aging)s)::integer,
+                   - %(step)s * FLOOR(GREATEST(DATE_PART('epoch', NOW() - created_at), 0) / %(aging)s)::integer,
                    %(first)s
                ) AS class,
                created_at + expected_seconds * INTERVAL '1 second' AS due
         FROM leaderboard_run
         WHERE state = %(queued)s AND worker_class = ANY(%(classes)s)
           AND (retry_at IS NULL OR retry_at <= NOW() OR %(with_later)s)
-    ), people AS MATERIALIZED (
-        SELECT person.id, (
-            SELECT MAX(started_at) FROM leaderboard_run WHERE requested_by_id = person.id
-        ) AS served
-        FROM (SELECT DISTINCT requested_by_id AS id FROM waiting) AS person
-    ), line AS (
-        SELECT waiting.id, class, served, due,
-               ROW_NUMBER() OVER (PARTITION BY class, requested_by_id ORDER BY due, waiting.id) AS turn
-        FROM waiting JOIN people ON people.id = requested_by_id
     )
 """
+_SERVED = "(SELECT MAX(started_at) FROM leaderboard_run WHERE requested_by_id = person.id)"
+_OWN_LINE = "due, waiting.id"
 _ORDER = "class, turn, served NULLS FIRST, due, line.id"
-_WHOLE_LINE = f"{_LINE} SELECT line.id FROM line ORDER BY {_ORDER}"  # noqa: S608 - made of the constants above
-_FIRST_FREE = f"""
-    {_LINE}, head AS MATERIALIZED (
-        SELECT *, ROW_NUMBER() OVER (ORDER BY {_ORDER}) AS place FROM line ORDER BY {_ORDER} LIMIT %(depth)s
+_LINE = f"""
+    WITH {_WAITING}, people AS MATERIALIZED (
+        SELECT person.id, {_SERVED} AS served FROM (SELECT DISTINCT requested_by_id AS id FROM waiting) AS person
+    ), line AS (
+        SELECT waiting.id, class, served, due,
+               ROW_NUMBER() OVER (PARTITION BY class, requested_by_id ORDER BY {_OWN_LINE}) AS turn
+        FROM waiting JOIN people ON people.id = requested_by_id
     )
-    SELECT run.* FROM leaderboard_run AS run JOIN head ON head.id = run.id
-    WHERE run.state = %(queued)s
-    ORDER BY place LIMIT 1 FOR UPDATE OF run SKIP LOCKED
+"""  # noqa: S608 - made of the constants above
+_FIRST_TURNS = f"""
+    WITH {_WAITING}, people AS MATERIALIZED (
+        SELECT DISTINCT ON (requested_by_id) requested_by_id AS id, waiting.id AS run_id, class, due
+        FROM waiting WHERE class = (SELECT MIN(class) FROM waiting)
+        ORDER BY requested_by_id, {_OWN_LINE}
+    ), line AS MATERIALIZED (
+        SELECT run_id AS id, class, 1 AS turn, {_SERVED} AS served, due FROM people AS person
+    )
 """  # noqa: S608 - the same
+_FREE = f"""
+    SELECT run.* FROM leaderboard_run AS run JOIN line ON line.id = run.id
+    WHERE run.state = %(queued)s
+    ORDER BY {_ORDER} LIMIT 1 FOR UPDATE OF run SKIP LOCKED
+"""  # noqa: S608 - the same
+_WHOLE_LINE = f"{_LINE} SELECT line.id FROM line ORDER BY {_ORDER}"  # noqa: S608 - the same
+_FIRST_FREE = (f"{_FIRST_TURNS} {_FREE}", f"{_LINE} {_FREE}")
+"""The line begins with the first turns of the first class, which are found without giving all others their places; it is
+read whole only if workers hold the locks of all of those."""
 _TO_JOIN = """
     SELECT run.* FROM leaderboard_run AS run
     WHERE run.state = %(running)s AND run.worker_class = ANY(%(classes)s)
@@ -74,8 +85,6 @@ _TO_JOIN = """
     ORDER BY run.priority, run.created_at LIMIT 1 FOR UPDATE SKIP LOCKED
 """
 # OFFSET 0 keeps Postgres from reading the open tasks of all waiting runs to find those of the few that are running.
-_DEPTHS = (16, None)
-"""How far down the line a free run is looked for: to the end only if workers hold the locks of all before."""
 
 
 def waiting_line() -> list[UUID]:
@@ -88,10 +97,8 @@ def waiting_line() -> list[UUID]:
 def first_waiting_locked(worker_class: str) -> Run | None:
     """The first waiting run that a worker of a class can hold and that no other is taking now, locked; or None."""
     parameters = _parameters(classes_within(worker_class), with_later=False)
-    for depth in _DEPTHS:
-        for run in Run.objects.raw(_FIRST_FREE, {**parameters, "depth": depth}):
-            return run
-    return None
+    found = (run for statement in _FIRST_FREE for run in Run.objects.raw(statement, parameters))
+    return next(found, None)
 
 
 def run_to_join_locked(worker_class: str, *, abandoned: bool) -> Run | None:

@@ -48,17 +48,16 @@ def worker_report(
     name: str,
     device: str,
     versions: Mapping[str, Any],
-    started_at: Any,
     worker_class: str = WorkerClass.CPU,
 ) -> None:
-    """A worker has started."""
+    """A worker has started, at this moment of the database's clock."""
     Worker.objects.update_or_create(
         name=name,
         defaults={
             "device": device,
             "worker_class": worker_class,
             "versions": dict(versions),
-            "started_at": started_at,
+            "started_at": Now(),
             "last_seen_at": Now(),
             "current_run": None,
         },

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import DateTimeField, F, Func, Q
+from django.db.models import DateTimeField, Exists, F, Func, OuterRef, Q
 from django.db.models.functions import Now
 
 from leaderboard import queue
@@ -17,6 +17,7 @@ from leaderboard.exceptions import LeaseLost
 from leaderboard.models import Run, RunEvent, TaskRun
 from leaderboard.models.vocabulary import (
     ACTIVE_RUN_STATES,
+    OPEN_TASK_STATES,
     ErrorKind,
     RunState,
     TaskRunState,
@@ -80,7 +81,6 @@ def run_next_claim(*, worker: str, worker_class: str = WorkerClass.CPU) -> Run |
             retry_at=None,
             started_at=run.started_at or ClockTimestamp(),
         )
-        run.refresh_from_db()
     return run
 
 
@@ -269,9 +269,16 @@ def _run_reap(run_id: UUID) -> int:
 
 @transaction.atomic
 def _ring_for_unheard() -> None:
-    """Ring for what waits for a worker and is due; bells that nobody has heard yet are not repeated."""
+    """Ring for what waits for a worker and is due; bells that nobody has heard yet are not repeated.
+
+    Who hears a bell and finds nothing to do comes here again. So there is none for a run whose tasks others hold, or an
+    idle worker would ring for itself without end.
+    """
     waiting: dict[str, list[UUID]] = {}
-    rows = Run.objects.filter(DUE, state__in=[RunState.QUEUED, RunState.RUNNING]).order_by("priority", "created_at")
+    tasks = TaskRun.objects.filter(run=OuterRef("pk"))
+    has_work = Exists(tasks.filter(DUE, state=TaskRunState.PENDING)) | ~Exists(tasks.filter(state__in=OPEN_TASK_STATES))
+    needs_a_hand = Q(state=RunState.QUEUED) | (Q(state=RunState.RUNNING) & Q(has_work))
+    rows = Run.objects.filter(DUE, needs_a_hand).order_by("priority", "created_at")
     for run_id, worker_class in rows.values_list("pk", "worker_class"):
         waiting.setdefault(worker_class, []).append(run_id)
     for worker_class, run_ids in waiting.items():

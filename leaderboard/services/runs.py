@@ -40,7 +40,9 @@ def run_move(run: Run, to_state: RunState, *, actor: str, reason: str = "", **ch
     for name, value in changes.items():
         setattr(run, name, value)
     run.save(update_fields=["state", *changes])
-    run.refresh_from_db(fields=list(changes))  # times are the database's
+    for name, value in changes.items():
+        if hasattr(value, "resolve_expression"):
+            delattr(run, name)  # what the database worked out is read when somebody asks for it
     RunEvent.objects.create(run=run, from_state=from_state, to_state=to_state, actor=actor, reason=reason)
     if to_state in FINAL_RUN_STATES:
         Submission.objects.filter(pk=run.submission_id, closed_at__isnull=True).update(closed_at=Now())

@@ -27,9 +27,14 @@ def database_gate() -> Iterator[Gate]:
 
 @pytest.fixture
 def board(
-    tmp_path: Path, transactional_db: None, database_gate: Gate, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    transactional_db: None,
+    database_gate: Gate,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Board]:
-    write_suite(tmp_path / "suites" / "example", n_tasks=N_TASKS)
+    """The parameter, if there is one, is the number of tasks."""
+    write_suite(tmp_path / "suites" / "example", n_tasks=getattr(request, "param", N_TASKS))
     (tmp_path / "hub").mkdir()
     with running_valkey(tmp_path / "valkey") as valkey, running_hub(tmp_path / "hub") as hub:
         broker = f"{valkey.connection_url}/0"

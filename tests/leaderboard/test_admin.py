@@ -34,7 +34,7 @@ def rerun(client: Client, action: str, runs: list[Run]) -> str:
 def everything(administrator: User) -> Run:
     run = make_published_run(suite=make_suite())
     submissions_pause(actor=administrator, reason="for tests")
-    worker_report(name="w1", device="cpu", versions={}, started_at=run.created_at)
+    worker_report(name="w1", device="cpu", versions={})
     return run
 
 

@@ -53,7 +53,7 @@ def time_passes() -> None:
 
 
 def larger_worker(worker_class: str = WorkerClass.GPU_48) -> None:
-    worker_report(name="large", device="cuda", versions={}, started_at=timezone.now(), worker_class=worker_class)
+    worker_report(name="large", device="cuda", versions={}, worker_class=worker_class)
 
 
 def seconds_until(run_id: UUID) -> float:
@@ -259,4 +259,44 @@ def test_unheard_bells_are_rung_again_but_never_more_than_a_few(
         with django_capture_on_commit_callbacks(execute=True):
             leases.leases_reap()
         assert broker.llen("evaluation-cpu") == queue.MAX_BELLS
+        broker.flushdb()
+
+
+@pytest.mark.parametrize(
+    ("states", "is_put_back", "bells"),
+    [
+        (["claimed", "claimed"], False, 0),
+        (["claimed", "pending"], False, 1),
+        (["claimed", "pending"], True, 0),
+        (["succeeded", "claimed"], False, 0),
+        (["succeeded", "failed"], False, 1),  # somebody must close it
+    ],
+)
+def test_nobody_rings_for_a_run_of_which_others_hold_all_that_is_left(
+    states: list[str],
+    *,
+    is_put_back: bool,
+    bells: int,
+    settings: object,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: object,
+) -> None:
+    """An idle worker that hears a bell looks for more before it rests; it must not ring for itself without end."""
+    settings.REDIS_URL = settings.REDIS_URL.removesuffix("/0") + "/9"
+    run = make_run(suite=make_suite(n_tasks=2), state=RunState.RUNNING)
+    later = timezone.now() + timedelta(hours=1)
+    for task_run, state in zip(run.task_runs.order_by("task__position"), states, strict=True):
+        changes = {
+            "claimed": {"lease_owner": "w1", "lease_expires_at": later},
+            "pending": {"retry_at": later if is_put_back else None},
+            "failed": {"error_code": "input_unreadable", "error_kind": "data", "error_message": "a.png is empty"},
+            "succeeded": {"outcomes": b"0", "n_queries": 1, "chance": 0.5, "finished_at": timezone.now()},
+        }[state]
+        TaskRun.objects.filter(pk=task_run.pk).update(state=state, **changes)
+    with redis.Redis.from_url(settings.REDIS_URL) as broker:
+        broker.flushdb()
+        monkeypatch.setattr(queue, "_client", celery_client)
+        with django_capture_on_commit_callbacks(execute=True):
+            leases.leases_reap()
+        assert broker.llen("evaluation-cpu") == bells
         broker.flushdb()

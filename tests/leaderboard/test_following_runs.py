@@ -224,7 +224,7 @@ def test_workers_are_up_silent_or_forgotten(client: Client) -> None:
     run = make_run()
     now = timezone.now()
     for name in ["a-silent", "b-gone", "c-up"]:
-        worker_report(name=name, device="cuda:0", versions={"torch": "2.13.0"}, started_at=now)
+        worker_report(name=name, device="cuda:0", versions={"torch": "2.13.0"})
     worker_takes(name="c-up", run_id=run.pk)
     Worker.objects.filter(name="a-silent").update(last_seen_at=now - timedelta(minutes=10))
     Worker.objects.filter(name="b-gone").update(last_seen_at=now - timedelta(days=2))
@@ -261,6 +261,6 @@ def test_the_number_of_queries_does_not_grow(client: Client, django_assert_num_q
     submissions_pause(actor=make_user(), reason="busy")
     for number in range(5):
         make_run(suite=small)
-        worker_report(name=f"worker{number}", device="cpu", versions={}, started_at=timezone.now())
+        worker_report(name=f"worker{number}", device="cpu", versions={})
     with django_assert_num_queries(9):
         client.get(reverse("queue"))

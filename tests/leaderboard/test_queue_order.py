@@ -3,19 +3,22 @@
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
+from uuid import uuid4
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from leaderboard.models import ModelRevision, Run, RunEvent, Suite, User
+from leaderboard.models import EmbeddingModel, ModelRevision, Run, RunEvent, Suite, User
 from leaderboard.models.runs import Priority
 from leaderboard.models.vocabulary import RunState, WorkerClass
-from leaderboard.selectors.queue_order import waiting_line
+from leaderboard.selectors.queue_order import PRIORITY_STEP, first_waiting_locked, waiting_line
 from leaderboard.services import leases, runs
 from tests.factories import make_revision, make_run, make_suite, make_user
 
@@ -169,6 +172,125 @@ def test_any_course_of_events_gives_the_turns_of_an_independent_account(events: 
             found = taken()
             assert found == account.serve()
             assert predicted == (found.pk if found else None)
+
+
+@dataclass(frozen=True)
+class Wait:
+    """A waiting run in a random queue; times in hours."""
+
+    person: int
+    priority: int
+    waited: float
+    seconds: float
+    is_put_back: bool
+    worker_class: str
+
+
+waits = st.builds(
+    Wait,
+    person=st.integers(0, 3),
+    priority=st.sampled_from(Priority.values),
+    waited=st.sampled_from([0.0, 1.0, 5.0, 23.0, 25.0, 47.0, 49.0, 100.0]),
+    seconds=st.sampled_from([0.0, 60.0, 7200.0, 90_000.0]),
+    is_put_back=st.booleans(),
+    worker_class=st.sampled_from([WorkerClass.CPU.value, WorkerClass.GPU_24.value]),
+)
+
+
+def written(rows: list[tuple[Wait, Run]], last_served: list[float | None]) -> list[Run]:
+    """The order of the module's description, worked out in Python. `last_served`: how many hours ago, by person."""
+
+    def own_place(row: tuple[Wait, Run]) -> tuple[float, object]:
+        return row[0].seconds / 3600 - row[0].waited, row[1].pk
+
+    def place(row: tuple[Wait, Run]) -> tuple[object, ...]:
+        same_share = [other for other in rows if (group(other), other[0].person) == (group(row), row[0].person)]
+        served = last_served[row[0].person]
+        turn = sorted(same_share, key=own_place).index(row)
+        return group(row), turn, served is not None, -(served or 0), own_place(row)
+
+    def group(row: tuple[Wait, Run]) -> int:
+        return max(Priority.VISITOR, row[0].priority - PRIORITY_STEP * int(row[0].waited // 24))
+
+    return [run for _, run in sorted(rows, key=place)]
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(waits, min_size=1, max_size=12),
+    st.lists(st.sampled_from([None, 0.5, 2.0, 30.0]), min_size=4, max_size=4),
+)
+def test_any_queue_is_served_in_the_order_that_is_written_down(
+    found: list[Wait], last_served: list[float | None]
+) -> None:
+    with undone():
+        now = timezone.now()
+        suite, people, model = make_suite(n_tasks=1), [make_user() for _ in range(4)], make_revision().model
+        ended = [
+            new_run(suite, model, people[person], state=RunState.SUCCEEDED, started_at=at, finished_at=at)
+            for person, ago in enumerate(last_served)
+            if ago is not None and (at := now - ago * HOUR)
+        ]
+        rows = [
+            (
+                wait,
+                new_run(
+                    suite,
+                    model,
+                    people[wait.person],
+                    priority=wait.priority,
+                    expected_seconds=wait.seconds,
+                    worker_class=wait.worker_class,
+                    retry_at=now + HOUR if wait.is_put_back else None,
+                ),
+            )
+            for wait in found
+        ]
+        new = [*ended, *(run for _, run in rows)]
+        ModelRevision.objects.bulk_create([run.revision for run in new])
+        Run.objects.bulk_create(new)
+        for wait, run in rows:
+            run.created_at = now - wait.waited * HOUR
+        Run.objects.bulk_update([run for _, run in rows], ["created_at"])
+
+        assert waiting_line() == [run.pk for run in written(rows, last_served)]
+        for worker_class in (WorkerClass.CPU, WorkerClass.GPU_48):
+            able = [
+                (wait, run)
+                for wait, run in rows
+                if not wait.is_put_back and worker_class in (wait.worker_class, WorkerClass.GPU_48)
+            ]
+            assert first_waiting_locked(worker_class) == next(iter(written(able, last_served)), None)
+
+
+def new_run(suite: Suite, model: EmbeddingModel, user: User, **fields: Any) -> Run:
+    """A run of a revision of its own, neither of which is stored."""
+    revision = ModelRevision(model=model, commit=f"{uuid4().hex:0>40}")
+    return Run(revision=revision, suite=suite, attempt=1, requested_by=user, **fields)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_others_are_taking_is_passed_over_in_the_order_of_the_line() -> None:
+    """Two people with three visitors' runs and two reruns each; others hold the locks of ever more of the line."""
+    suite = make_suite(n_tasks=1)
+    for user in (make_user(), make_user()):
+        for number in range(3):
+            queued(suite, user, seconds=number)
+        for _ in range(2):
+            queued(suite, user, priority=Priority.RERUN)
+    line = waiting_line()
+    other = connection.copy()
+    try:
+        other.set_autocommit(False)
+        with other.cursor() as cursor:
+            for run_id in line:
+                with undone():
+                    assert first_waiting_locked(WorkerClass.CPU).pk == run_id
+                cursor.execute("SELECT FROM leaderboard_run WHERE id = %s FOR UPDATE", [run_id])
+        with undone():
+            assert first_waiting_locked(WorkerClass.CPU) is None
+    finally:
+        other.close()
 
 
 def thousand_runs(suite: Suite) -> dict[int, int]:

@@ -67,7 +67,7 @@ def test_starts_follow_from_past_timings_and_from_what_is_in_hand() -> None:
     suite = past_runs(200, 100).suite
     in_hand, first, second = (make_run(suite=suite) for _ in range(3))
     Run.objects.update(expected_seconds=200)
-    worker_report(name="w1", device="cpu", versions={}, started_at=timezone.now())
+    worker_report(name="w1", device="cpu", versions={})
     leases.run_next_claim(worker="w1")
     worker_takes(name="w1", run_id=in_hand.pk)
     starts = expected_starts()

@@ -122,9 +122,8 @@ def test_a_finished_task_says_who_did_it() -> None:
 
 def test_the_workers_page_says_what_each_does_and_how_fast(client: Client) -> None:
     run = make_run(suite=make_suite(n_tasks=4))
-    now = timezone.now()
-    worker_report(name="w1", device="cuda:0", versions={"torch": "2.13.0"}, started_at=now)
-    worker_report(name="idle", device="cpu", versions={}, started_at=now)
+    worker_report(name="w1", device="cuda:0", versions={"torch": "2.13.0"})
+    worker_report(name="idle", device="cpu", versions={})
     worker_seen(name="w1", memory_bytes=3 * 1024**3, memory_total_bytes=16 * 1024**3)
     worker_takes(name="w1", run_id=run.pk)
     leases.run_next_claim(worker="w1")
@@ -148,8 +147,17 @@ def test_the_workers_page_says_what_each_does_and_how_fast(client: Client) -> No
         assert words in text
 
 
+def test_a_worker_has_started_when_the_database_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = timezone.now()
+    monkeypatch.setattr(timezone, "now", lambda: before - timedelta(days=365))  # the worker's clock is wrong
+    worker_report(name="w1", device="cpu", versions={})
+    (worker,) = Worker.objects.all()
+    assert timedelta(0) <= worker.last_seen_at - before < timedelta(minutes=1)
+    assert worker.started_at == worker.last_seen_at
+
+
 def test_results_that_were_carried_over_are_nobodys_work(administrator: User) -> None:
-    worker_report(name="w1", device="cpu", versions={}, started_at=timezone.now())
+    worker_report(name="w1", device="cpu", versions={})
     old = make_published_run(suite=make_suite(n_tasks=2))
     old.task_runs.update(finished_by="w1")
     runs.run_rerun(run_id=old.pk, actor=administrator, tasks=["task0"])
@@ -158,7 +166,7 @@ def test_results_that_were_carried_over_are_nobodys_work(administrator: User) ->
 
 def test_the_number_of_queries_for_workers_does_not_grow(client: Client, django_assert_num_queries: Any) -> None:
     for number in range(6):
-        worker_report(name=f"worker{number}", device="cpu", versions={}, started_at=timezone.now())
+        worker_report(name=f"worker{number}", device="cpu", versions={})
     with django_assert_num_queries(4):
         client.get(reverse("workers"))
 
@@ -221,7 +229,7 @@ def test_metrics_count_what_is_there(client: Client, settings: Any, told: Run) -
     Run.objects.filter(pk=waiting.pk).update(created_at=timezone.now() - timedelta(hours=2))
     failed = make_run(suite=make_suite("third", n_tasks=1))
     runs.run_fail(run_id=failed.pk, actor="w1", code="model_unsafe", kind="model", message="No.")
-    worker_report(name='w"1\\', device="cuda:0", versions={}, started_at=timezone.now())
+    worker_report(name='w"1\\', device="cuda:0", versions={})
     worker_seen(name='w"1\\', memory_bytes=123, memory_total_bytes=456)
     Worker.objects.update(last_seen_at=timezone.now() - timedelta(seconds=100))
     TaskRun.objects.filter(run=waiting, task__name="task0").update(

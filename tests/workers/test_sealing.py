@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from django.test import Client
 from django.urls import reverse
-from django.utils import timezone
 
 from leaderboard.services.administration import worker_report
 from tests.factories import make_user
@@ -32,10 +31,15 @@ def forgotten_sandbox():
         ({"SANDBOX": "bubblewrap", "PATH": "/nowhere"}, "bwrap is not installed"),
     ],
 )
-def test_a_worker_that_cannot_seal_does_not_start(environment: dict[str, str], reason: str, tmp_path: Path) -> None:
-    with watched(WORKER, {**SERVERS, "SUITES_DIR": str(tmp_path), **environment}) as worker:
-        worker.wait_for(reason, seconds=120)
-        assert worker.process.wait(timeout=60) != 0
+def test_a_worker_that_cannot_seal_does_not_start_and_says_so_with_all_that_is_wrong(
+    environment: dict[str, str], reason: str, tmp_path: Path
+) -> None:
+    with watched(WORKER, {**SERVERS, "HEARTBEAT_SECONDS": "50", "SUITES_DIR": str(tmp_path), **environment}) as worker:
+        worker.wait_for("This worker does not start:", seconds=120)
+        problems = {worker.wait_for("- ", seconds=60), worker.wait_for("- ", seconds=60)}
+        assert worker.process.wait(timeout=60) == 1
+    assert any(reason in problem for problem in problems)
+    assert any(problem.startswith("- HEARTBEAT_SECONDS is 50") for problem in problems)
 
 
 def test_a_worker_that_seals_nothing_warns_in_its_log(settings, caplog: pytest.LogCaptureFixture) -> None:
@@ -53,7 +57,7 @@ def test_a_worker_names_its_sandbox() -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize(("sandbox", "warned"), [("none", True), ("bubblewrap", False), ("unshare", False)])
 def test_administrators_are_warned_of_a_worker_that_seals_nothing(sandbox: str, warned: bool) -> None:  # noqa: FBT001 - pytest's
-    worker_report(name="w1", device="cpu", versions={"sandbox": sandbox}, started_at=timezone.now())
+    worker_report(name="w1", device="cpu", versions={"sandbox": sandbox})
     client = Client()
     client.force_login(make_user(is_staff=True))
     html = client.get(reverse("admin:leaderboard_worker_changelist")).content.decode()
