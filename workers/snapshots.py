@@ -22,6 +22,7 @@ from leaderboard.models.vocabulary import SuiteKind, TaskRunState
 from leaderboard.selectors.catalogue import LISTED
 from leaderboard.selectors.snapshots import installed_tasks, suites_to_build
 from leaderboard.services.snapshots import snapshot_retire, snapshot_store, snapshot_turn
+from workers.examples import build_examples
 from workers.probe_snapshots import probe_snapshot
 from workers.rounding import rounded
 from workers.suite_folders import suite_folder
@@ -111,6 +112,7 @@ def _store_retrieval(suite: Suite, runs: list[Run], tasks: list[str]) -> None:
         differences=_differences(spec, board, outcomes),
         left_out=measured.left_out,
     )
+    build_examples(suite, spec, left_out=measured.left_out)
 
 
 def _restricted(suite: SuiteSpec, tasks: list[str]) -> SuiteSpec:

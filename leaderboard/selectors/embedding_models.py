@@ -170,9 +170,14 @@ def _task_outcomes(run: Run) -> tuple[TaskOutcome, ...]:
         score.task_run_id: task_score(score)
         for score in Score.objects.filter(task_run__run=run, task_run__task__kind=TaskKind.RETRIEVAL, is_main=True)
         .select_related("task_run")
-        .defer("task_run__outcomes")
+        .defer("task_run__outcomes", "task_run__first_ranked")
     }
-    task_runs = TaskRun.objects.filter(run=run).select_related("task").defer("outcomes").order_by("task__position")
+    task_runs = (
+        TaskRun.objects.filter(run=run)
+        .select_related("task")
+        .defer("outcomes", "first_ranked")
+        .order_by("task__position")
+    )
     return tuple(
         TaskOutcome(
             name=task_run.task.name,

@@ -13,6 +13,7 @@ from leaderboard.views import (
     probe_analyses,
     probe_boards,
     systems,
+    task_examples,
 )
 
 urlpatterns = [
@@ -28,6 +29,7 @@ urlpatterns = [
     path("models/<path:repo_id>/profile.svg", model_images.profile, name="model-profile"),
     path("models/<path:repo_id>/", embedding_models.detail, name="model-detail"),
     path("tasks/", catalogue.task_list, name="task-list"),
+    path("tasks/pictures/<int:pk>.jpg", task_examples.picture, name="task-picture"),
     path("tasks/<slug:suite>/<path:name>/", catalogue.task_detail, name="task-detail"),
     path("analyses/", analyses.page, name="analyses"),
     path("compare/", compare.page, name="compare"),
