@@ -75,14 +75,14 @@ class RetrievalTask:
     """A task with its records read and checked; `keys[i]` is the content hash of `inputs[i]`, without duplicates.
 
     `places[i]` says where `inputs[i]` first stands as a candidate: the record's number in the task file, and the
-    candidate's place in that record, both from 0.
+    candidate's place in that record, both from 0. It is no part of what the task asks.
     """
 
     spec: TaskSpec
     inputs: tuple[EmbeddingInput, ...]
     keys: tuple[str, ...]
     queries: tuple[RetrievalQuery, ...]
-    places: Mapping[int, tuple[int, int]]
+    places: Mapping[int, tuple[int, int]] = field(compare=False)
     data_sha256: str
 
     @property

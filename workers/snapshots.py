@@ -27,6 +27,8 @@ from workers.probe_snapshots import probe_snapshot
 from workers.rounding import rounded
 from workers.suite_folders import suite_folder
 
+LARGEST_TASKS = 5
+"""Of each pair of models, in how many tasks the difference is kept: those in which the two differ most."""
 COMPARED_MODELS = 50
 """Differences are kept between the best so many models: their number grows with the square."""
 
@@ -89,7 +91,7 @@ def _store_probing(suite: Suite, runs: list[Run], tasks: list[str]) -> None:
         content=found.content,
         run_ids=[run.pk for run in runs],
         tasks=tasks,
-        differences={},
+        differences=found.differences,
         left_out=found.left_out,
     )
 
@@ -155,6 +157,8 @@ def _differences(
             numbers[pair.a], numbers[pair.b], pair.scope, pair.key,
             *rounded(pair.value, pair.lower, pair.upper),
         ]
-        for pair in paired_differences(suite, {model: outcomes[model] for model in best})
+        for pair in paired_differences(
+            suite, {model: outcomes[model] for model in best}, largest_tasks=LARGEST_TASKS
+        )
     ]  # fmt: skip
     return {"models": best, "rows": rows}
