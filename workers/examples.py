@@ -1,4 +1,4 @@
-"""Copies the inputs that task pages show out of a suite's folder, with small pictures where the licence allows them."""
+"""Copies the inputs that task pages show out of a suite's folder: texts and small pictures that the licence allows."""
 
 import io
 import logging
@@ -17,7 +17,7 @@ from evaluation.suites.medheb.reader import read_records
 from evaluation.suites.medheb.records import parse_record
 from evaluation.types import SuiteSpec, TaskSpec
 from leaderboard.models import Suite, Task
-from leaderboard.selectors.examples import Place, example_runs, stored_examples, wanted_places
+from leaderboard.selectors.examples import Place, example_runs, stored_examples, text_may_be_shown, wanted_places
 from leaderboard.services.examples import ExampleInput, task_examples_store
 from workers.suite_folders import suite_folder
 
@@ -67,9 +67,10 @@ def _inputs(spec: TaskSpec, folder: Path, places: Sequence[Place]) -> Iterator[E
             logger.warning("%s: there is no candidate %d", where, at.place)
             continue
         source = record.query if at.place is None else record.candidates[at.place]
+        shows_text = text_may_be_shown(data_may_be_shown=spec.images_may_be_shown, family=spec.family, at=at)
         yield ExampleInput(
             at=at,
-            text=source.text,
+            text=source.text if shows_text else "",
             instruction=source.instruction,
             n_images=len(source.images),
             is_volume=source.is_volume,

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db.models import BooleanField, ExpressionWrapper, Q
 
 from leaderboard.models import Score, TaskExample
+from leaderboard.models.vocabulary import Family
 from leaderboard.selectors.catalogue import LISTED_SCORE
 
 SHOWN_QUERIES = 6
@@ -19,6 +20,15 @@ class Place(NamedTuple):
 
     record: int
     place: int | None
+
+
+def text_may_be_shown(*, data_may_be_shown: bool, family: str, at: Place) -> bool:
+    """Whether a text may stand on a page: where the licence of its data allows showing them, or if it names a class.
+
+    Reports, questions and captions of restricted sources are data as much as their images are; the class names that
+    images are sorted by are not.
+    """
+    return data_may_be_shown or (family == Family.IMAGE_TO_LABEL and at.place is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,10 +61,11 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """A circle of equal scores and its figure in percent."""
+    """A circle of equal scores and its figure in percent, which stands between the first two spokes."""
 
     radius: float
     label: str
+    label_x: float
     label_y: float
 
 
@@ -93,15 +94,13 @@ def profile_chart(
 ) -> ProfileChart:
     """A line a model over named spokes (key to label); families that a model has no score in are left out of it."""
     directions = {key: direction_of(number, len(spokes)) for number, key in enumerate(spokes)}
+    between = direction_of(1, 2 * max(1, len(spokes)))
     profiles = tuple(_profile(number, *model, spokes, directions) for number, model in enumerate(models))
     return ProfileChart(
         title=title,
         description=" ".join(_sentence(label, scores, spokes) for label, scores in models),
         spokes=tuple(PLANE.spoke(label, directions[key]) for key, label in spokes.items()),
-        rings=tuple(
-            Ring(PLANE.radius * share, f"{share:.0%}", round(PLANE.centre_y - PLANE.radius * share, 1) + 11)
-            for share in RINGS
-        ),
+        rings=tuple(Ring(PLANE.radius * share, f"{share:.0%}", *PLANE.point(between, share)) for share in RINGS),
         profiles=profiles,
         chance=_area({key: value for key, value in (chance or {}).items() if key in spokes}, directions),
     )

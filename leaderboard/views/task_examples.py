@@ -17,6 +17,7 @@ from leaderboard.selectors.examples import (
     example_image,
     shown_records,
     stored_examples,
+    text_may_be_shown,
 )
 from leaderboard.selectors.published import PublishedModel, RunOnTask
 from leaderboard.views import figures
@@ -24,6 +25,7 @@ from leaderboard.views import figures
 PICTURE_SECONDS = 24 * 3600
 """How long browsers may show a picture again: what a number stands for never changes."""
 NOT_LICENSED = "image not shown: licence"
+TEXT_NOT_LICENSED = "text not shown: licence"
 NOT_AVAILABLE = "image not available"
 
 
@@ -67,7 +69,7 @@ def example_queries(task: Task, runs: Sequence[ExampleRun], results: Sequence[Ru
     return [
         ExampleQuery(
             number=record,
-            query=_shown(task, stored[Place(record, None)]),
+            query=_shown(task, stored[Place(record, None)], Place(record, None)),
             right=_shown_if(task, stored, Place(record, 0)),
             answers=tuple(
                 _answer(
@@ -124,18 +126,20 @@ def _verdict(found: FirstCandidate) -> str:
 
 
 def _shown_if(task: Task, stored: Mapping[Place, ExampleInputRow], at: Place) -> ShownInput | None:
-    return _shown(task, stored[at]) if at in stored else None
+    return _shown(task, stored[at], at) if at in stored else None
 
 
-def _shown(task: Task, row: ExampleInputRow) -> ShownInput:
+def _shown(task: Task, row: ExampleInputRow, at: Place) -> ShownInput:
     picture = reverse("task-picture", args=[row.pk]) if row.has_image and task.images_may_be_shown else ""
-    return ShownInput(text=row.text, instruction=row.instruction, picture=picture, words=_words(task, row))
+    is_allowed = text_may_be_shown(data_may_be_shown=task.images_may_be_shown, family=task.family, at=at)
+    text = row.text if is_allowed else ""
+    return ShownInput(text=text, instruction=row.instruction, picture=picture, words=_words(task, row, text))
 
 
-def _words(task: Task, row: ExampleInputRow) -> str:
-    """What a picture shows, or why there is none; empty for a text."""
+def _words(task: Task, row: ExampleInputRow, text: str) -> str:
+    """What a picture shows, or why something is not shown; empty for a text."""
     if not row.n_images:
-        return ""
+        return "" if text else TEXT_NOT_LICENSED
     if not task.images_may_be_shown:
         return NOT_LICENSED
     if not row.has_image:

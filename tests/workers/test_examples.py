@@ -17,6 +17,7 @@ from evaluation.suites.medheb.reader import load_task
 from evaluation.types import RetrievalTask
 from evaluation.vocabulary import Family, Parser, PoolScope
 from leaderboard.models import Run, Suite, TaskExample
+from leaderboard.selectors.examples import Place, text_may_be_shown
 from leaderboard.services import leases, results
 from tests.evaluation.suite_folders import suite_of, task_spec, text_record, write_image, write_records
 from tests.factories import make_revision, make_run
@@ -159,7 +160,19 @@ def test_pictures_without_a_licence_are_neither_stored_nor_shown(client, runs) -
     html = page(client, "Hidden")
     assert "<img" not in html.partition('id="examples"')[2]
     assert "image not shown: licence" in html
-    assert not TaskExample.objects.filter(task__name="Hidden", image__isnull=False).exists()
+    assert "text not shown: licence" in html
+    assert "picture 2" not in html
+    rows = TaskExample.objects.filter(task__name="Hidden")
+    assert {(bytes(row.image) if row.image else None, row.text) for row in rows} == {(None, "")}
+
+
+def test_class_names_of_restricted_images_are_shown_and_other_texts_are_not() -> None:
+    def shows(family: Family, place: int | None) -> bool:
+        return text_may_be_shown(data_may_be_shown=False, family=family.value, at=Place(3, place))
+
+    assert shows(Family.IMAGE_TO_LABEL, 0)
+    assert not shows(Family.IMAGE_TO_LABEL, None)
+    assert not any(shows(family, 0) for family in Family if family is not Family.IMAGE_TO_LABEL)
 
 
 def test_a_licence_that_is_withdrawn_hides_pictures_that_are_stored(client, suite, runs) -> None:
@@ -167,7 +180,9 @@ def test_a_licence_that_is_withdrawn_hides_pictures_that_are_stored(client, suit
     assert client.get(f"/tasks/pictures/{row.pk}.jpg").status_code == 200
     suite.tasks.filter(name="Pictures").update(images_may_be_shown=False)
     assert client.get(f"/tasks/pictures/{row.pk}.jpg").status_code == 404
-    assert "<img" not in page(client, "Pictures").partition('id="examples"')[2]
+    html = page(client, "Pictures")
+    assert "<img" not in html.partition('id="examples"')[2]
+    assert "picture 2" not in html
 
 
 def test_examples_follow_what_is_published(client, suite, runs, evaluate) -> None:
