@@ -19,7 +19,7 @@ from leaderboard.views.analysis_words import BUCKETS
 from leaderboard.views.probe_tasks import probe_task_page
 from leaderboard.views.probe_words import level_title
 from leaderboard.views.questions import FAMILY_QUESTIONS
-from leaderboard.views.sheets import Cell, Column, Group, Sheet, address_with, csv_response, sorted_sheet, text_cell
+from leaderboard.views.sheets import Cell, Column, Group, Sheet, sorted_sheet, text_cell
 from leaderboard.views.tables import download, table
 from leaderboard.views.task_examples import example_queries, pool_words
 from leaderboard.views.task_results import result_sheet
@@ -63,16 +63,16 @@ def task_list(request: HttpRequest) -> HttpResponse:
     is_valid = tasks.is_valid()
     found = task_summaries(tasks.qs) if is_valid else ()
     sheet = sorted_sheet(_list_sheet(found), request=request)
-    if request.GET.get("format") == "csv" and is_valid:
-        return csv_response(sheet, file_name="medboard-tasks")
+    shown = table("list", sheet, request=request)
+    if is_valid and (file := download(request, [shown], stem="medboard-tasks")):
+        return file
     context = {
         "section": "tasks",
         "form": tasks.form,
-        "sheet": sheet,
+        "table": shown,
         "n_awaiting": sum(not task.is_installed for task in found),
         "has_synthetic": any(task.is_synthetic for task in found),
         "is_filtered": any(request.GET.get(name) for name in tasks.filters),
-        "csv_address": address_with(request.GET, format="csv"),
     }
     return render(request, "catalogue/tasks.html", context, status=200 if is_valid else 400)
 
