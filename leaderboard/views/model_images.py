@@ -21,7 +21,8 @@ from leaderboard.views.probe_models import passed_cells
 
 IMAGE_SECONDS = 300
 """How long browsers and proxies may show a picture without asking again."""
-LETTER_WIDTH = 6.6
+NARROW, NARROW_WIDTH, LETTER_WIDTH = frozenset("fijklrt.,:@ "), 4.0, 6.8
+"""Letters of the badge's font in pixels, roughly: an SVG cannot measure them, and stretches the text to the sum."""
 PADDING = 10
 CORNER = 3
 
@@ -85,7 +86,7 @@ def _svg(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpRe
 
 
 def _part(text: str, x: float) -> BadgePart:
-    text_width = round(len(text) * LETTER_WIDTH, 1)
+    text_width = round(sum(NARROW_WIDTH if letter in NARROW else LETTER_WIDTH for letter in text), 1)
     return BadgePart(text=text, x=x, width=round(text_width + 2 * PADDING, 1), text_width=text_width)
 
 
