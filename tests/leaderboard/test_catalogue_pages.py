@@ -166,6 +166,11 @@ def test_the_numbers_on_the_methods_page_are_those_of_the_code(client) -> None:
     assert "<em>weak</em> 3% to under 10%" in html
 
 
+def test_the_methods_page_costs_no_query(client, django_assert_num_queries) -> None:
+    with django_assert_num_queries(0):
+        client.get("/methods/")
+
+
 @pytest.mark.parametrize("template", ["methods.html", "probing/_methods.html"])
 def test_the_methods_page_has_no_number_of_its_own(template: str) -> None:
     """Names such as Hit@1, float32 and 2D, and the ends 0 and 100 of the scale, are no choices of ours."""

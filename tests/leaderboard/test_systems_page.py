@@ -23,12 +23,6 @@ def test_every_system_is_shown_with_its_figures(client, db) -> None:
     assert "0 of them stand on a board" in html
 
 
-def test_pages_that_are_not_about_results_cost_few_queries(client, db, django_assert_num_queries) -> None:
-    for address, number in (("/methods/", 0), ("/systems/", 1)):
-        with django_assert_num_queries(number):
-            client.get(address)
-
-
 def test_a_system_on_a_board_leads_to_its_page(client, db) -> None:
     make_published_run(suite=make_suite(), revision=make_revision("Google/MedSigLIP-448"))
     make_published_run(suite=make_suite("other"), revision=make_revision("lab/unknown"))
