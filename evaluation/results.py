@@ -9,7 +9,7 @@ import dataclasses
 import json
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from evaluation.result_schema import check_interval, validate
 from evaluation.types import (
     AggregateValue,
     EmbeddingStatistics,
+    FirstRanked,
     IntVector,
     MetricValue,
     ModelDescription,
@@ -81,11 +82,13 @@ def task_result_to_json(result: TaskResult) -> dict[str, Any]:
     document = {
         field.name: getattr(result, field.name)
         for field in dataclasses.fields(TaskResult)
-        if field.name not in ("metrics", "outcomes", "records")
+        if field.name not in ("metrics", "outcomes", "records", "first_ranked")
     }
     document["metrics"] = [dataclasses.asdict(metric) for metric in result.metrics]
     document["n_queries"] = len(result.outcomes)
     document["outcomes"] = _packed(result)
+    if result.first_ranked:
+        document["first_ranked"] = [dataclasses.asdict(found) for found in result.first_ranked]
     return document
 
 
@@ -238,8 +241,31 @@ def _task_result(document: Mapping[str, Any]) -> TaskResult:
             f"{document['task']}: outcomes cannot be unpacked, they are not base64: {error}."
         ) from error
     records, outcomes = unpack_outcomes(packed, document["n_queries"], task=document["task"])
-    plain = {key: value for key, value in document.items() if key not in ("n_queries", "outcomes", "metrics")}
+    packed_fields = ("n_queries", "outcomes", "metrics", "first_ranked")
+    plain = {key: value for key, value in document.items() if key not in packed_fields}
+    examples = tuple(FirstRanked(**found) for found in document.get("first_ranked", ()))
+    _check_examples(examples, records, outcomes, task=document["task"])
     metrics = tuple(MetricValue(**metric) for metric in document["metrics"])
     for metric in metrics:
         check_interval(document["task"], metric)
-    return TaskResult(**plain, metrics=metrics, outcomes=outcomes, records=records)
+    return TaskResult(**plain, metrics=metrics, outcomes=outcomes, records=records, first_ranked=examples)
+
+
+def _check_examples(examples: Sequence[FirstRanked], records: IntVector, outcomes: RankOutcomes, *, task: str) -> None:
+    """Examples are of distinct queries of the task and say of each the same as its ranks.
+
+    Raises:
+        ResultInvalid: they do not.
+    """
+    positions = {int(record): position for position, record in enumerate(records)}
+    if len({found.record for found in examples}) != len(examples):
+        raise ResultInvalid(f"{task}: first_ranked names a record twice.")
+    for found in examples:
+        position = positions.get(found.record)
+        if position is None:
+            raise ResultInvalid(f"{task}: first_ranked names record {found.record}, which is no query.")
+        above, tied = int(outcomes.above[position]), int(outcomes.tied[position])
+        is_right = (found.candidate_record, found.candidate_place) == (found.record, 0)
+        fits = found.level_with == tied if is_right else found.level_with < above
+        if is_right != (above == 0) or not fits:
+            raise ResultInvalid(f"{task}: first_ranked contradicts the ranks of record {found.record}.")

@@ -13,6 +13,9 @@ from evaluation.vocabulary import Domain, EvidenceForm, Family, Granularity, Pai
 FloatMatrix = NDArray[np.float32]
 IntVector = NDArray[np.int32]
 
+MAX_EXAMPLES = 20
+"""Of how many queries of a task a result says which candidate came first."""
+
 
 @dataclass(frozen=True, slots=True)
 class TaskSpec:
@@ -69,12 +72,17 @@ class RetrievalQuery:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalTask:
-    """A task with its records read and checked; `keys[i]` is the content hash of `inputs[i]`, without duplicates."""
+    """A task with its records read and checked; `keys[i]` is the content hash of `inputs[i]`, without duplicates.
+
+    `places[i]` says where `inputs[i]` first stands as a candidate: the record's number in the task file, and the
+    candidate's place in that record, both from 0. It is no part of what the task asks.
+    """
 
     spec: TaskSpec
     inputs: tuple[EmbeddingInput, ...]
     keys: tuple[str, ...]
     queries: tuple[RetrievalQuery, ...]
+    places: Mapping[int, tuple[int, int]] = field(compare=False)
     data_sha256: str
 
     @property
@@ -108,6 +116,20 @@ class RankOutcomes:
 
 
 @dataclass(frozen=True, slots=True)
+class FirstRanked:
+    """Which candidate a model ranked first for the query of a record; numbers count from 0.
+
+    The candidate is named by a record that has it and its place there: place 0 of the query's own record is the right
+    one. `level_with` other candidates share its similarity; of the right one, only wrong ones are counted.
+    """
+
+    record: int
+    candidate_record: int
+    candidate_place: int
+    level_with: int
+
+
+@dataclass(frozen=True, slots=True)
 class MetricValue:
     """One number with its 95% interval. `lower` and `upper` are both set or both None.
 
@@ -122,7 +144,7 @@ class MetricValue:
 
 @dataclass(frozen=True, slots=True)
 class TaskResult:
-    """The outcome of one task for one model."""
+    """The outcome of one task for one model. `first_ranked` holds examples for people; older results have none."""
 
     task: str
     spec_sha256: str
@@ -138,6 +160,7 @@ class TaskResult:
     seconds_embedding: float
     seconds_ranking: float
     peak_memory_bytes: int
+    first_ranked: tuple[FirstRanked, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Between the child's messages and the leaderboard's services."""
 
 import base64
+from dataclasses import asdict
 from typing import Any
 
 from evaluation.results import task_result_from_json, unpack_outcomes
@@ -38,6 +39,8 @@ def outcome_from_message(message: dict[str, Any], *, kind: str) -> tuple[str, Ta
         peak_memory_bytes=result.peak_memory_bytes,
         data_sha256=result.data_sha256,
         outcomes=base64.b64decode(document["outcomes"]),
+        counts={"smallest_pool": int(result.outcomes.pool.min()), "largest_pool": int(result.outcomes.pool.max())},
+        first_ranked=[asdict(found) for found in result.first_ranked],
     )
     return result.task, outcome
 

@@ -22,10 +22,13 @@ from leaderboard.models.vocabulary import SuiteKind, TaskRunState
 from leaderboard.selectors.catalogue import LISTED
 from leaderboard.selectors.snapshots import installed_tasks, suites_to_build
 from leaderboard.services.snapshots import snapshot_retire, snapshot_store, snapshot_turn
+from workers.examples import build_examples
 from workers.probe_snapshots import probe_snapshot
 from workers.rounding import rounded
 from workers.suite_folders import suite_folder
 
+LARGEST_TASKS = 5
+"""Of each pair of models, in how many tasks the difference is kept: those in which the two differ most."""
 COMPARED_MODELS = 50
 """Differences are kept between the best so many models: their number grows with the square."""
 
@@ -88,7 +91,7 @@ def _store_probing(suite: Suite, runs: list[Run], tasks: list[str]) -> None:
         content=found.content,
         run_ids=[run.pk for run in runs],
         tasks=tasks,
-        differences={},
+        differences=found.differences,
         left_out=found.left_out,
     )
 
@@ -111,6 +114,7 @@ def _store_retrieval(suite: Suite, runs: list[Run], tasks: list[str]) -> None:
         differences=_differences(spec, board, outcomes),
         left_out=measured.left_out,
     )
+    build_examples(suite, spec, left_out=measured.left_out)
 
 
 def _restricted(suite: SuiteSpec, tasks: list[str]) -> SuiteSpec:
@@ -153,6 +157,8 @@ def _differences(
             numbers[pair.a], numbers[pair.b], pair.scope, pair.key,
             *rounded(pair.value, pair.lower, pair.upper),
         ]
-        for pair in paired_differences(suite, {model: outcomes[model] for model in best})
+        for pair in paired_differences(
+            suite, {model: outcomes[model] for model in best}, largest_tasks=LARGEST_TASKS
+        )
     ]  # fmt: skip
     return {"models": best, "rows": rows}

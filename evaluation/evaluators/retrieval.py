@@ -5,6 +5,7 @@ import time
 import numpy as np
 
 from evaluation.evaluators.costs import EmbeddingCost
+from evaluation.evaluators.first_ranked import first_ranked
 from evaluation.evaluators.similarity import rank_outcomes
 from evaluation.manifest import spec_sha256
 from evaluation.metrics.ranking import chance_level, hit_at_1_bounds, metric_names, metric_values
@@ -40,6 +41,7 @@ def evaluate_task(task: RetrievalTask, vectors: FloatMatrix, *, cost: EmbeddingC
         seconds_embedding=cost.seconds,
         seconds_ranking=time.perf_counter() - started,
         peak_memory_bytes=cost.peak_memory_bytes,
+        first_ranked=first_ranked(vectors, task, outcomes),
     )
 
 

@@ -4,6 +4,7 @@ from leaderboard.models.accounts import User
 from leaderboard.models.catalogue import Suite, Task
 from leaderboard.models.comparisons import RunComparison
 from leaderboard.models.embedding_models import EmbeddingModel, ModelRevision
+from leaderboard.models.examples import TaskExample
 from leaderboard.models.logs import ChildLog
 from leaderboard.models.notifications import Delivery, NotificationSettings
 from leaderboard.models.runs import Priority, Run, RunEvent, TaskRun, Worker
@@ -28,6 +29,7 @@ __all__ = [
     "SubmissionPause",
     "Suite",
     "Task",
+    "TaskExample",
     "TaskRun",
     "User",
     "Worker",

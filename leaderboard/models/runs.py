@@ -159,6 +159,11 @@ class TaskRun(models.Model):
     outcomes = models.BinaryField(
         null=True, help_text="Per-query ranks, or a probe's arrays, compressed; intervals can be made from them."
     )
+    first_ranked = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="Of some queries, which candidate came first: record, place, how many level.",
+    )
     counts = models.JSONField(default=dict, blank=True, help_text="How many anchors, templates, ties and the like.")
     error_code = models.CharField(max_length=64, blank=True)
     error_kind = models.CharField(max_length=16, choices=ErrorKind, blank=True)

@@ -12,8 +12,7 @@ class BoardSnapshot(models.Model):
 
     `content` is a document of `evaluation/schemas/board.schema.json`, or of `probe_board.schema.json` for a probing
     suite, whose models are ids of runs. A result that was measured on other data than most is left out of it:
-    `left_out` says in which tasks, by run. `differences` holds the paired differences between models of a retrieval
-    suite, for comparing them.
+    `left_out` says in which tasks, by run. `differences` holds the paired differences between the best models.
     """
 
     suite = models.ForeignKey(Suite, on_delete=models.CASCADE, related_name="snapshots")

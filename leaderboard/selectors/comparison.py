@@ -169,7 +169,7 @@ def _task_rows(
     scores = (
         Score.objects.filter(task_run__run__in=_known(run, published), is_main=True)
         .select_related("task_run__task")
-        .defer("task_run__outcomes")
+        .defer("task_run__outcomes", "task_run__first_ranked")
         .order_by("task_run__task__position")
     )
     sides: dict[Task, dict[UUID, tuple[str, Side]]] = {}

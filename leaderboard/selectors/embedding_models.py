@@ -8,10 +8,22 @@ from uuid import UUID
 
 from django.db.models.functions import Lower
 
-from leaderboard.models import AggregateScore, EmbeddingModel, Run, Score, TaskRun
+from leaderboard.models import AggregateScore, EmbeddingModel, ModelRevision, Run, Score, TaskRun
 from leaderboard.models.vocabulary import AggregateScope, TaskKind, TaskRunState
 from leaderboard.selectors.boards import GroupScore
 from leaderboard.selectors.published import MAIN_METRIC, PublishedModel, TaskScore, published_model, task_score
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One exact state of a model; without an adapter, or with its kind's default encode config, texts are empty."""
+
+    pk: int
+    title: str
+    commit: str
+    adapter_repo_id: str
+    adapter_commit: str
+    encode_config_sha256: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +31,7 @@ class RunSummary:
     """A line of a model's run history."""
 
     run_id: UUID
-    revision_id: int
-    revision: str
+    revision: Revision
     suite_slug: str
     suite_title: str
     suite_version: str
@@ -92,8 +103,7 @@ def run_history(*, model_id: int) -> tuple[RunSummary, ...]:
     return tuple(
         RunSummary(
             run_id=run.pk,
-            revision_id=run.revision_id,
-            revision=str(run.revision).partition("@")[2],
+            revision=_revision(run.revision),
             suite_slug=run.suite.slug,
             suite_title=run.suite.title,
             suite_version=run.suite.version,
@@ -110,6 +120,17 @@ def run_history(*, model_id: int) -> tuple[RunSummary, ...]:
             error_message=run.error_message,
         )
         for run in runs
+    )
+
+
+def _revision(revision: ModelRevision) -> Revision:
+    return Revision(
+        pk=revision.pk,
+        title=str(revision).partition("@")[2],
+        commit=revision.commit,
+        adapter_repo_id=revision.adapter_repo_id,
+        adapter_commit=revision.adapter_commit,
+        encode_config_sha256=revision.encode_config_sha256,
     )
 
 
@@ -149,9 +170,14 @@ def _task_outcomes(run: Run) -> tuple[TaskOutcome, ...]:
         score.task_run_id: task_score(score)
         for score in Score.objects.filter(task_run__run=run, task_run__task__kind=TaskKind.RETRIEVAL, is_main=True)
         .select_related("task_run")
-        .defer("task_run__outcomes")
+        .defer("task_run__outcomes", "task_run__first_ranked")
     }
-    task_runs = TaskRun.objects.filter(run=run).select_related("task").defer("outcomes").order_by("task__position")
+    task_runs = (
+        TaskRun.objects.filter(run=run)
+        .select_related("task")
+        .defer("outcomes", "first_ranked")
+        .order_by("task__position")
+    )
     return tuple(
         TaskOutcome(
             name=task_run.task.name,

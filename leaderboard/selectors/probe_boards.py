@@ -145,6 +145,41 @@ def probe_statistics(suite_id: int) -> ProbeStatistics | None:
     return ProbeStatistics(found.pk, found.built_at, found.is_fresh, found.left_out, _content(found.pk))
 
 
+@dataclass(frozen=True, slots=True)
+class CellDifference:
+    """The DS of one run minus that of another; `level` is empty for the mean over the `n_cells` main cells of both."""
+
+    modality: str
+    dataset: str
+    level: str
+    value: float
+    lower: float | None
+    upper: float | None
+    n_cells: int
+
+    @property
+    def is_separated(self) -> bool:
+        """Whether there is an interval and it leaves zero out."""
+        return self.lower is not None and self.upper is not None and (self.lower > 0 or self.upper < 0)
+
+    @property
+    def reversed(self) -> "CellDifference":
+        """The same difference seen from the other run."""
+        lower, upper = (None if end is None else -end for end in (self.upper, self.lower))
+        return replace(self, value=-self.value, lower=lower, upper=upper)
+
+
+def cell_differences(snapshot_id: int, run: str, other: str) -> tuple[CellDifference, ...]:
+    """Run minus other in each place and main cell; empty where the snapshot has not compared them. One query."""
+    document = BoardSnapshot.objects.values_list("differences", flat=True).get(pk=snapshot_id)
+    numbers = {model: number for number, model in enumerate(document.get("models", ()))}
+    if run not in numbers or other not in numbers:
+        return ()
+    first, second = numbers[run], numbers[other]
+    found = [CellDifference(*rest) for a, b, *rest in document["rows"] if {a, b} == {first, second}]
+    return tuple(found) if first < second else tuple(difference.reversed for difference in found)
+
+
 def of_model(rows: Iterable[Any], model: str) -> tuple[Any, ...]:
     """The rows of a table that speak of one model."""
     return tuple(row for row in rows if row.model == model)

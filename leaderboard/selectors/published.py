@@ -159,6 +159,11 @@ def _main_scores(task_id: int) -> QuerySet[Score]:
     return (
         Score.objects.filter(LISTED_SCORE, task_run__task=task_id)
         .select_related("task_run__run__revision__model")
-        .defer("task_run__outcomes", "task_run__run__environment", "task_run__run__model_description")
+        .defer(
+            "task_run__outcomes",
+            "task_run__first_ranked",
+            "task_run__run__environment",
+            "task_run__run__model_description",
+        )
         .order_by("-value", "task_run__run__revision__model__repo_id", "task_run__run__revision")
     )

@@ -97,7 +97,7 @@ def carried_results(
         return []
     again = set(tasks) if scope == RerunScope.TASKS else set()
     own = {(task.name, task.spec_sha256): task for task in suite_tasks if task.name not in again}
-    done = old.task_runs.filter(state=TaskRunState.SUCCEEDED).select_related("task").defer("outcomes")
+    done = old.task_runs.filter(state=TaskRunState.SUCCEEDED).select_related("task").defer("outcomes", "first_ranked")
     found = [(task_run, own.get((task_run.task.name, task_run.task.spec_sha256))) for task_run in done]
     return [Carried(task_run, task) for task_run, task in found if task is not None]
 

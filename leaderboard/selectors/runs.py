@@ -227,7 +227,7 @@ def _task_rows(run_id: UUID) -> list[TaskRow]:
     task_runs = (
         TaskRun.objects.filter(run_id=run_id)
         .select_related("task")
-        .defer("outcomes")
+        .defer("outcomes", "first_ranked")
         .annotate(main=FilteredRelation("scores", condition=Q(scores__is_main=True)))
         .annotate(main_metric=F("main__metric"))
         .annotate(main_value=F("main__value"), main_lower=F("main__lower"), main_upper=F("main__upper"))

@@ -29,8 +29,8 @@ class ScoreValue:
 class TaskOutcome:
     """Everything that a worker reports of a finished task.
 
-    `outcomes` are per-query ranks, or the arrays of a probing task, compressed. What only a ranking has is None for
-    other kinds of tasks.
+    `outcomes` are per-query ranks, or the arrays of a probing task, compressed. What only a ranking has is None, or
+    empty, for other kinds of tasks.
     """
 
     scores: tuple[ScoreValue, ...]
@@ -47,6 +47,7 @@ class TaskOutcome:
     hit_at_1_pessimistic: float | None = None
     self_excluded: int | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
+    first_ranked: Sequence[Mapping[str, int]] = ()
 
 
 NOT_COLUMNS = {"scores", "main_metric", "n_inputs"}
@@ -109,6 +110,7 @@ def task_run_succeed(*, claim: TaskClaim, worker: str, outcome: TaskOutcome) -> 
     Run.objects.filter(task_runs=claim.task_run_id, lost_leases__gt=0).update(lost_leases=0)
     task_run = task_run_lock(claim, worker=worker)
     stored = {name: getattr(outcome, name) for name in TaskOutcome.__slots__ if name not in NOT_COLUMNS}
+    stored["first_ranked"] = [dict(found) for found in outcome.first_ranked]
     task_run_move(
         task_run, TaskRunState.SUCCEEDED, inputs_done=outcome.n_inputs, inputs_total=outcome.n_inputs, **stored
     )

@@ -198,7 +198,7 @@ def _refuse_unknown(tasks: Collection[str], suite: Suite) -> None:
 CARRIED_FIELDS = (
     "state", "started_at", "finished_at", "seconds_embedding", "seconds_ranking", "peak_memory_bytes", "n_queries",
     "chance", "hit_at_1_optimistic", "hit_at_1_pessimistic", "self_excluded", "data_sha256", "outcomes", "counts",
-    "inputs_done", "inputs_total",
+    "first_ranked", "inputs_done", "inputs_total",
 )  # fmt: skip
 
 

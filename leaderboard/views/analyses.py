@@ -14,7 +14,8 @@ from leaderboard.views import figures
 from leaderboard.views.analysis_words import ANALYSES, BUCKETS, AnalysisWords, analysis_figures
 from leaderboard.views.board_sheet import model_address, model_line
 from leaderboard.views.boards import Tab, chosen_suite
-from leaderboard.views.sheets import Cell, Column, Group, Sheet, address_with, csv_response, sorted_sheet
+from leaderboard.views.sheets import Cell, Column, Group, Sheet, sorted_sheet
+from leaderboard.views.tables import download, table
 
 MODEL = Column(
     "model",
@@ -51,15 +52,16 @@ def page(request: HttpRequest) -> HttpResponse:
         "suite": suite,
         "suite_tabs": _suite_tabs(suites, suite),
         "statistics": statistics,
-        "csv_address": address_with(request.GET, format="csv"),
     }
     if statistics is not None:
         sheet = sorted_sheet(_model_sheet(statistics.content, models), request=request)
-        if request.GET.get("format") == "csv":
-            return csv_response(sheet, file_name=f"medboard-analyses-{suite.slug}-{suite.version}")
+        shown = table("models", sheet, request=request)
+        buckets = table("buckets", _bucket_sheet(statistics.content.buckets), request=request)
+        if file := download(request, [shown, buckets], stem=f"medboard-analyses-{suite.slug}-{suite.version}"):
+            return file
         by_run = {str(model.run_id): model for model in models}
         baselines = [by_run[run_id] for run_id in statistics.content.baselines if run_id in by_run]
-        context |= {"sheet": sheet, "buckets": _bucket_sheet(statistics.content.buckets), "baselines": baselines}
+        context |= {"models": shown, "buckets": buckets, "baselines": baselines}
     return render(request, "boards/analyses.html", context)
 
 

@@ -9,9 +9,11 @@ from leaderboard.views import (
     compare,
     embedding_models,
     methods,
+    model_images,
     probe_analyses,
     probe_boards,
     systems,
+    task_examples,
 )
 
 urlpatterns = [
@@ -23,8 +25,11 @@ urlpatterns = [
     path("boards/medtec/level/<slug:level>/", probe_boards.level, name="probe-level"),
     path("boards/medtec/analysis/<slug:name>/", probe_analyses.page, name="probe-analysis"),
     path("boards/<slug:axis>/<slug:key>/", boards.other_group, name="board-group"),
+    path("models/<path:repo_id>/badge.svg", model_images.badge, name="model-badge"),
+    path("models/<path:repo_id>/profile.svg", model_images.profile, name="model-profile"),
     path("models/<path:repo_id>/", embedding_models.detail, name="model-detail"),
     path("tasks/", catalogue.task_list, name="task-list"),
+    path("tasks/pictures/<int:pk>.jpg", task_examples.picture, name="task-picture"),
     path("tasks/<slug:suite>/<path:name>/", catalogue.task_detail, name="task-detail"),
     path("analyses/", analyses.page, name="analyses"),
     path("compare/", compare.page, name="compare"),

@@ -1,6 +1,7 @@
 """The list of tasks, and the page of one task."""
 
 from collections.abc import Sequence
+from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -10,14 +11,17 @@ from django.utils.text import slugify
 from leaderboard.forms.tasks import TaskFilter
 from leaderboard.models.vocabulary import Domain, EvidenceForm, Family, Modality, PoolScope, Split, TaskKind
 from leaderboard.selectors.catalogue import TaskSummary, live_task, live_tasks, task_summaries
+from leaderboard.selectors.examples import example_runs
 from leaderboard.selectors.published import results_on_task
-from leaderboard.selectors.snapshots import statistics_of_suite
+from leaderboard.selectors.snapshots import SuiteStatistics, statistics_of_suite
 from leaderboard.views import figures
 from leaderboard.views.analysis_words import BUCKETS
 from leaderboard.views.probe_tasks import probe_task_page
 from leaderboard.views.probe_words import level_title
 from leaderboard.views.questions import FAMILY_QUESTIONS
-from leaderboard.views.sheets import Cell, Column, Group, Sheet, address_with, csv_response, sorted_sheet, text_cell
+from leaderboard.views.sheets import Cell, Column, Group, Sheet, sorted_sheet, text_cell
+from leaderboard.views.tables import download, table
+from leaderboard.views.task_examples import example_queries, pool_words
 from leaderboard.views.task_results import result_sheet
 
 LIST_COLUMNS = (
@@ -59,16 +63,16 @@ def task_list(request: HttpRequest) -> HttpResponse:
     is_valid = tasks.is_valid()
     found = task_summaries(tasks.qs) if is_valid else ()
     sheet = sorted_sheet(_list_sheet(found), request=request)
-    if request.GET.get("format") == "csv" and is_valid:
-        return csv_response(sheet, file_name="medboard-tasks")
+    shown = table("list", sheet, request=request)
+    if is_valid and (file := download(request, [shown], stem="medboard-tasks")):
+        return file
     context = {
         "section": "tasks",
         "form": tasks.form,
-        "sheet": sheet,
+        "table": shown,
         "n_awaiting": sum(not task.is_installed for task in found),
         "has_synthetic": any(task.is_synthetic for task in found),
         "is_filtered": any(request.GET.get(name) for name in tasks.filters),
-        "csv_address": address_with(request.GET, format="csv"),
     }
     return render(request, "catalogue/tasks.html", context, status=200 if is_valid else 400)
 
@@ -81,10 +85,12 @@ def task_detail(request: HttpRequest, suite: str, name: str) -> HttpResponse:
     if task.kind != TaskKind.RETRIEVAL:
         return probe_task_page(request, task)
     statistics = statistics_of_suite(task.suite_id)
-    found = result_sheet(task, results_on_task(task_id=task.pk), statistics)
-    sheet = sorted_sheet(found, request=request, default="rank")
-    if request.GET.get("format") == "csv":
-        return csv_response(sheet, file_name=f"medboard-{suite}-{slugify(name)}")
+    results = results_on_task(task_id=task.pk)
+    sheet = sorted_sheet(result_sheet(task, results, statistics), request=request, default="rank")
+    shown = table("models", sheet, request=request)
+    if file := download(request, [shown], stem=f"medboard-{suite}-{slugify(name)}"):
+        return file
+    runs = example_runs(task_id=task.pk, without=_on_other_data(statistics, task.name)) if results else ()
     context = {
         "section": "tasks",
         "task": task,
@@ -93,10 +99,17 @@ def task_detail(request: HttpRequest, suite: str, name: str) -> HttpResponse:
         "statistics": statistics,
         "has_rank_intervals": statistics is not None and statistics.is_fresh,
         "bucket": BUCKETS.get(statistics.content.bucket_of(task.name)) if statistics else None,
-        "sheet": sheet,
-        "csv_address": address_with(request.GET, format="csv"),
+        "table": shown,
+        "pool_words": pool_words(runs),
+        "examples": example_queries(task, runs, results),
     }
     return render(request, "catalogue/task.html", context)
+
+
+def _on_other_data(statistics: SuiteStatistics | None, task: str) -> list[UUID]:
+    """The runs whose result on a task is of other data than most."""
+    left_out = statistics.left_out if statistics else {}
+    return [UUID(run_id) for run_id, names in left_out.items() if task in names]
 
 
 def _list_sheet(tasks: Sequence[TaskSummary]) -> Sheet:

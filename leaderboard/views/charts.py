@@ -15,6 +15,35 @@ LINE_STYLES = 8
 
 
 @dataclass(frozen=True, slots=True)
+class Plane:
+    """Where a round chart is drawn; lengths are those of its view box."""
+
+    centre_x: float
+    centre_y: float
+    radius: float
+
+    def point(self, direction: tuple[float, float], share: float) -> tuple[float, float]:
+        """The place at a share of the radius, from 0 in the centre to 1 at the rim."""
+        across, down = direction
+        return round(self.centre_x + across * self.radius * share, 1), round(
+            self.centre_y + down * self.radius * share, 1
+        )
+
+    def spoke(self, label: str, direction: tuple[float, float]) -> "Spoke":
+        """The line in a direction, and its label outside of the rim."""
+        across, down = direction
+        x, y = self.point(direction, 1)
+        return Spoke(
+            label=label,
+            x=x,
+            y=y,
+            label_x=round(self.centre_x + across * (self.radius + LABEL_DISTANCE * 0.6), 1),
+            label_y=round(self.centre_y + down * (self.radius + LABEL_DISTANCE) + 4, 1),
+            anchor="start" if across > SIDEWAYS else "end" if across < -SIDEWAYS else "middle",
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Spoke:
     """A line from the centre, its end and where its label stands; `anchor` is an SVG text-anchor."""
 
@@ -24,6 +53,9 @@ class Spoke:
     label_x: float
     label_y: float
     anchor: str
+
+
+PLANE = Plane(CENTRE_X, CENTRE_Y, RADIUS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +88,11 @@ def polygon_chart(
     """A chart with one polygon a series; each series has one value a spoke, or None."""
     values = [abs(value) for found in series.values() for value in found if value is not None]
     limit = nice_limit(values)
-    directions = [_direction(number, len(spokes)) for number in range(len(spokes))]
+    directions = [direction_of(number, len(spokes)) for number in range(len(spokes))]
     return PolygonChart(
         title=title,
         description=description,
-        spokes=tuple(_spoke(label, *direction) for label, direction in zip(spokes, directions, strict=True)),
+        spokes=tuple(PLANE.spoke(label, direction) for label, direction in zip(spokes, directions, strict=True)),
         polygons=tuple(
             Polygon(label, _points(found, directions, limit), number % LINE_STYLES)
             for number, (label, found) in enumerate(series.items())
@@ -74,30 +106,18 @@ def nice_limit(values: Sequence[float]) -> float:
     return max(SMALLEST_LIMIT, math.ceil(round(max(values, default=0.0) * 20, 6)) / 20)
 
 
-def _direction(number: int, count: int) -> tuple[float, float]:
+def direction_of(number: int, count: int) -> tuple[float, float]:
     """The unit vector of a spoke: the first points up, the others follow clockwise."""
     angle = 2 * math.pi * number / count
     return math.sin(angle), -math.cos(angle)
 
 
-def _spoke(label: str, across: float, down: float) -> Spoke:
-    anchor = "start" if across > SIDEWAYS else "end" if across < -SIDEWAYS else "middle"
-    return Spoke(
-        label=label,
-        x=round(CENTRE_X + across * RADIUS, 1),
-        y=round(CENTRE_Y + down * RADIUS, 1),
-        label_x=round(CENTRE_X + across * (RADIUS + LABEL_DISTANCE * 0.6), 1),
-        label_y=round(CENTRE_Y + down * (RADIUS + LABEL_DISTANCE) + 4, 1),
-        anchor=anchor,
-    )
-
-
 def _points(values: Sequence[float | None], directions: Sequence[tuple[float, float]], limit: float) -> str:
     found = []
-    for value, (across, down) in zip(values, directions, strict=True):
+    for value, direction in zip(values, directions, strict=True):
         if value is not None:
-            length = RADIUS * (value + limit) / (2 * limit)
-            found.append(f"{CENTRE_X + across * length:.1f},{CENTRE_Y + down * length:.1f}")
+            x, y = PLANE.point(direction, (value + limit) / (2 * limit))
+            found.append(f"{x},{y}")
     return " ".join(found)
 
 

@@ -1,25 +1,35 @@
 """Two to four models side by side, with paired differences to the first of them."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 
 from leaderboard.forms.comparison import FEWEST_COMPARED, ComparisonForm
 from leaderboard.models.vocabulary import AggregateScope, Family, SuiteKind
-from leaderboard.selectors.catalogue import live_suites
+from leaderboard.selectors.catalogue import SuiteSummary, live_suites
+from leaderboard.selectors.probe_boards import ProbeStatistics, probe_statistics
 from leaderboard.selectors.published import PublishedModel, published_models
 from leaderboard.selectors.snapshots import (
     OVERALL_KEY,
     BoardContent,
     PairDifference,
+    SuiteStatistics,
     differences_between,
     statistics_of_suite,
 )
 from leaderboard.views import figures
 from leaderboard.views.axes import board_address
-from leaderboard.views.boards import chosen_suite
-from leaderboard.views.sheets import Cell, Column, Group, Sheet, address_with, csv_response
+from leaderboard.views.boards import Tab, chosen_suite
+from leaderboard.views.compare_cells import difference_cell, difference_column, hit_column, model_title
+from leaderboard.views.family_profiles import families_chart
+from leaderboard.views.probe_compare import cell_sheet, modality_sheet, polygons, probe_differences, sentences
+from leaderboard.views.profile_chart import ProfileChart, ProfileScore
+from leaderboard.views.sheets import Cell, Column, Group, Sheet
+from leaderboard.views.tables import download, table
+from leaderboard.views.task_differences import task_difference_sheet
 
 PLACES = ((AggregateScope.OVERALL, OVERALL_KEY), *((AggregateScope.FAMILY, family.value) for family in Family))
 
@@ -28,62 +38,89 @@ Differences = Sequence[Mapping[tuple[str, str], PairDifference]]
 
 def page(request: HttpRequest) -> HttpResponse:
     """Choose models, and see where one is shown to be better."""
-    suite = chosen_suite(live_suites(SuiteKind.RETRIEVAL), request.GET.get("suite", ""))
+    suites = live_suites()
+    retrieval = tuple(suite for suite in suites if suite.kind == SuiteKind.RETRIEVAL)
+    slug = request.GET.get("suite", "")
+    suite = chosen_suite(suites if slug else retrieval or suites, slug)
     if suite is None:
         return render(request, "boards/no_suite.html", {"section": "boards"})
-    statistics = statistics_of_suite(suite.pk)
+    is_probing = suite.kind == SuiteKind.PROBING
+    statistics = probe_statistics(suite.pk) if is_probing else statistics_of_suite(suite.pk)
     models = {model.run_id: model for model in published_models(suite_id=suite.pk)}
-    form = ComparisonForm(request.GET, models=[(run_id, _title(model)) for run_id, model in models.items()])
+    form = ComparisonForm(request.GET, models=[(run_id, model_title(model)) for run_id, model in models.items()])
     is_valid = form.is_valid()
     chosen = [models[run_id] for run_id in form.cleaned_data["run"]] if is_valid else []
     context = {
-        "section": "boards",
+        "section": "probing" if is_probing else "boards",
         "suite": suite,
+        "suite_tabs": [_suite_tab(one, is_current=one.pk == suite.pk) for one in suites],
+        "is_probing": is_probing,
         "statistics": statistics,
         "form": form,
         "chosen": chosen,
-        "csv_address": address_with(request.GET, format="csv"),
     }
     if statistics is not None and len(chosen) >= FEWEST_COMPARED:
-        first, *others = chosen
-        found = [differences_between(statistics.pk, other.run_id, first.run_id) for other in others]
-        differences = [{(one.scope, one.key): one for one in pairs} for pairs in found]
-        sheet = _sheet(chosen, statistics.content, differences, suite=suite.slug)
-        if request.GET.get("format") == "csv":
-            return csv_response(sheet, file_name=f"medboard-comparison-{suite.slug}-{suite.version}")
-        context |= {"sheet": sheet, "sentences": _sentences(first, others, differences)}
+        found = (_probing if is_probing else _retrieval)(statistics, chosen, suite)
+        shown = [table(key, sheet, request=request) for key, sheet in found.pop("sheets").items() if sheet.n_rows]
+        if file := download(request, shown, stem=f"medboard-comparison-{suite.slug}-{suite.version}"):
+            return file
+        context |= {**found, "is_compared": True, "tables": shown}
     return render(request, "boards/compare.html", context, status=200 if is_valid else 400)
 
 
-def _title(model: PublishedModel) -> str:
-    adapter = f" with {model.adapter_repo_id}" if model.adapter_repo_id else ""
-    return f"{model.repo_id}@{model.commit[:7]}{adapter}"
+def _suite_tab(suite: SuiteSummary, *, is_current: bool) -> Tab:
+    return Tab(f"{suite.title} {suite.version}", f"{reverse('compare')}?suite={suite.slug}", is_current=is_current)
+
+
+def _retrieval(statistics: SuiteStatistics, chosen: Sequence[PublishedModel], suite: SuiteSummary) -> dict[str, Any]:
+    first, *others = chosen
+    found = [differences_between(statistics.pk, other.run_id, first.run_id) for other in others]
+    differences = [{(one.scope, one.key): one for one in pairs} for pairs in found]
+    content = statistics.content
+    return {
+        "sheets": {
+            "families": _sheet(chosen, content, differences, suite=suite.slug),
+            "tasks": task_difference_sheet(chosen, content, differences, suite=suite.slug),
+        },
+        "profile": _profiles(chosen, content, suite),
+        "sentences": _sentences(first, others, differences),
+    }
+
+
+def _probing(statistics: ProbeStatistics, chosen: Sequence[PublishedModel], suite: SuiteSummary) -> dict[str, Any]:
+    covered = [model for model in chosen if str(model.run_id) in statistics.content.models]
+    if len(covered) < len(chosen):
+        return {"sheets": {}, "sentences": ["A worker is still computing the differences of a model that you chose."]}
+    differences = probe_differences(statistics, chosen)
+    return {
+        "sheets": {
+            "modalities": modality_sheet(statistics.content, chosen, differences, suite=suite.slug),
+            "cells": cell_sheet(statistics.content, chosen, differences),
+        },
+        "charts": polygons(statistics.content, chosen),
+        "sentences": sentences(chosen, differences, statistics.content.places),
+    }
+
+
+def _profiles(models: Sequence[PublishedModel], content: BoardContent, suite: SuiteSummary) -> ProfileChart:
+    """The families of all models in one drawing; families in which a model lacks tasks are left out of its line."""
+    scores = []
+    for model in models:
+        standings = {key: content.standing(AggregateScope.FAMILY, key, model.run_id) for key in suite.families}
+        known = {key: one for key, one in standings.items() if one is not None and one.n_tasks == one.n_expected}
+        scores.append((model.name, {key: ProfileScore(one.value, one.lower, one.upper) for key, one in known.items()}))
+    return families_chart(scores, {}, title=f"Hit@1 by family on {suite.title} {suite.version}")
 
 
 def _sheet(models: Sequence[PublishedModel], content: BoardContent, differences: Differences, *, suite: str) -> Sheet:
     first, *others = models
     columns = [Column("group", "Where", "All families, or one of them", ("group",), is_row_head=True)]
-    columns += [_hit_column(first, 0)]
+    columns += [hit_column(first, 0)]
     for number, model in enumerate(others, start=1):
-        columns += [_hit_column(model, number), _difference_column(model, first, number)]
+        columns += [hit_column(model, number), difference_column(model, first, number)]
     rows = tuple(_row(place, models, content, differences, suite) for place in PLACES)
     shown = tuple(row for row in rows if any(cell.sort is not None for cell in row[1:]))
     return Sheet("Comparison by family", tuple(columns), (Group("", shown),) if shown else ())
-
-
-def _hit_column(model: PublishedModel, number: int) -> Column:
-    header = f"{model.repo_id}_hit_at_1_percent"
-    return Column(f"hit-{number}", model.name, f"Hit@1 of {_title(model)} in percent", (header,), "wrap")
-
-
-def _difference_column(model: PublishedModel, first: PublishedModel, number: int) -> Column:
-    return Column(
-        f"difference-{number}",
-        f"minus {first.name}",
-        f"{_title(model)} minus {_title(first)}: paired difference in points with its 95% interval",
-        tuple(f"{model.repo_id}_{part}" for part in ("difference", "lower_95", "upper_95")),
-        "wrap",
-    )
 
 
 def _row(
@@ -107,7 +144,7 @@ def _row(
         *(
             cell
             for model, found in zip(models[1:], differences, strict=True)
-            for cell in (_hit_cell(content, place, model), _difference_cell(found.get((scope.value, key))))
+            for cell in (_hit_cell(content, place, model), difference_cell(found.get((scope.value, key))))
         ),
     )
 
@@ -125,19 +162,6 @@ def _hit_cell(content: BoardContent, place: tuple[AggregateScope, str], model: P
         style=figures.heat(standing.value) if is_complete else "none",
         note="" if is_complete else f"{standing.n_tasks}/{standing.n_expected}",
         title=f"95% interval {figures.interval(standing.lower, standing.upper)}",
-    )
-
-
-def _difference_cell(difference: PairDifference | None) -> Cell:
-    if difference is None:
-        return Cell(figures.NOTHING, None, (None, None, None), style="none", title="Not compared: tasks are missing")
-    style = ("better" if difference.value > 0 else "worse") if difference.is_separated else "level"
-    return Cell(
-        text=figures.points(difference.value),
-        sort=difference.value,
-        data=tuple(figures.csv_percent(end) for end in (difference.value, difference.lower, difference.upper)),
-        style=f"difference {style}",
-        note=figures.points_interval(difference.lower, difference.upper),
     )
 
 

@@ -1,122 +1,157 @@
-"""The page of one embedding model: facts, published scores, history, and where the scores come from."""
+"""The page of one embedding model: facts, published scores, revisions with their runs, and where the scores come from."""
 
-import json
-import shlex
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
 from django.conf import settings
-from django.core.exceptions import BadRequest
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.text import slugify
 
-from leaderboard.models import EmbeddingModel
-from leaderboard.models.vocabulary import SuiteKind
-from leaderboard.selectors.boards import Board, BoardRow, overall_board
-from leaderboard.selectors.catalogue import SuiteSummary, live_suites
-from leaderboard.selectors.embedding_models import (
-    PublishedRun,
-    RunSummary,
-    listed_model,
-    published_run,
-    run_history,
-)
+from leaderboard.models.vocabulary import AggregateScope, Split, SuiteKind
+from leaderboard.selectors.boards import Board, BoardRow, GroupScore, overall_board
+from leaderboard.selectors.catalogue import SuiteSummary
+from leaderboard.selectors.embedding_models import PublishedRun, Revision, RunSummary, published_run
+from leaderboard.selectors.snapshots import Analysis
 from leaderboard.views import figures
-from leaderboard.views.analysis_words import ANALYSES, AnalysisWords, analysis_figures
+from leaderboard.views.analysis_words import ANALYSES, AnalysisWords
 from leaderboard.views.axes import CHOICES_OF
 from leaderboard.views.boards import Tab
-from leaderboard.views.model_sheets import group_sheet, task_sheet
+from leaderboard.views.citations import bibtex
+from leaderboard.views.family_profiles import run_profile
+from leaderboard.views.model_results import ModelResults, model_results
+from leaderboard.views.model_sheets import analysis_sheet, group_sheet, task_sheet
 from leaderboard.views.probe_models import probing_page
-from leaderboard.views.sheets import Sheet, address_with, csv_response, sorted_sheet
+from leaderboard.views.provenance import environment_facts, pretty, reproduction
+from leaderboard.views.sheets import sorted_sheet
+from leaderboard.views.tables import Table, download, table
 
 MAIN_AXES = 2
 """Families and domains; the tables of the other axes are folded away."""
+HELD_OUT_GAP = "held_out_gap"
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionRuns:
+    """A revision with its runs, the newest first."""
+
+    revision: Revision
+    runs: tuple[RunSummary, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SplitGap:
+    """The means of both splits and their difference, in words."""
+
+    in_distribution: str
+    held_out: str
+    gap: str
 
 
 def detail(request: HttpRequest, repo_id: str) -> HttpResponse:
     """A model's page, opened at the published run that `suite` and `revision` in the address choose."""
-    model = None if "\x00" in repo_id else listed_model(repo_id=repo_id)
-    if model is None:
-        raise Http404("There is no such model, or its owner does not want it listed.")
+    results = model_results(request, repo_id)
+    model, chosen = results.model, results.chosen
     if model.repo_id != repo_id:
         return redirect("model-detail", repo_id=model.repo_id)
-    history = run_history(model_id=model.pk)
-    published = [run for run in history if run.is_published and run.suite_is_live]
-    chosen = _chosen(published, request)
     context: dict[str, Any] = {
         "section": "boards",
         "model": model,
-        "hub_address": f"{settings.HUB_ENDPOINT}/{quote(model.repo_id)}",
-        "history": history,
-        "run_tabs": _run_tabs(request, published, chosen),
+        "hub_address": _hub_address(model.repo_id),
+        "revisions": _revisions(results.history),
+        "run_tabs": _run_tabs(request, results),
     }
     if chosen is None:
         return render(request, "models/model.html", context)
-    suite = next(suite for suite in live_suites() if suite.slug == chosen.suite_slug)
+    suite = results.suite()
     run = published_run(run_id=chosen.run_id)
     context |= {"chosen": chosen, "suite": suite, "run": run, "is_probing": suite.kind == SuiteKind.PROBING}
-    context |= _provenance(model, suite, run)
+    context |= _provenance(request, results, suite, run)
     if context["is_probing"]:
         return probing_page(request, context)
     board = overall_board(suite)
-    content = board.statistics.content if board.statistics else None
-    tasks = sorted_sheet(task_sheet(run.tasks, suite=suite.slug, content=content), request=request)
-    if request.GET.get("format") == "csv":
-        return csv_response(tasks, file_name=f"medboard-{suite.slug}-{suite.version}-{slugify(model.repo_id)}")
-    context |= _results(suite, run, board)
-    context["tasks"] = tasks
-    context["csv_address"] = address_with(request.GET, format="csv")
+    groups = _group_tables(request, suite, run, board)
+    analyses = table("analyses", analysis_sheet(_analyses(run, board)), request=request)
+    tasks = _task_table(request, suite, run, board)
+    stem = f"medboard-{suite.slug}-{suite.version}-{slugify(model.repo_id)}"
+    if file := download(request, [tasks, *(shown for _, shown in groups), analyses], stem=stem):
+        return file
+    context |= _results(run, board)
+    context |= {
+        "profile_address": _picture("model-profile", chosen, model.repo_id),
+        "tasks": tasks,
+        "analyses": analyses,
+        "main_tables": groups[:MAIN_AXES],
+        "other_tables": groups[MAIN_AXES:],
+    }
     return render(request, "models/model.html", context)
 
 
-def _chosen(published: list[RunSummary], request: HttpRequest) -> RunSummary | None:
-    suite, revision = request.GET.get("suite", ""), request.GET.get("revision", "")
-    if revision and not (revision.isascii() and revision.isdigit()):
-        raise BadRequest("A revision is chosen by its number.")
-    fitting = [
-        run for run in published if suite in {"", run.suite_slug} and (not revision or run.revision_id == int(revision))
-    ]
-    return max(fitting, key=_first_shown, default=None)
+def _hub_address(repo_id: str) -> str:
+    return f"{settings.HUB_ENDPOINT}/{quote(repo_id)}"
 
 
-def _first_shown(run: RunSummary) -> tuple[bool, bool, Any]:
-    """Real data before synthetic ones, retrieval before probing, the newest first."""
-    return (not run.suite_is_synthetic, run.suite_kind == SuiteKind.RETRIEVAL, run.published_at)
+def _revisions(history: tuple[RunSummary, ...]) -> list[RevisionRuns]:
+    """The revisions by their newest run."""
+    runs: dict[Revision, list[RunSummary]] = {}
+    for run in history:
+        runs.setdefault(run.revision, []).append(run)
+    return [RevisionRuns(revision, tuple(found)) for revision, found in runs.items()]
 
 
-def _run_tabs(request: HttpRequest, published: list[RunSummary], chosen: RunSummary | None) -> list[Tab]:
+def _run_tabs(request: HttpRequest, results: ModelResults) -> list[Tab]:
     return [
         Tab(
-            f"{run.suite_title} {run.suite_version} · {run.revision}",
-            f"{request.path}?suite={run.suite_slug}&revision={run.revision_id}",
-            is_current=run is chosen,
+            f"{run.suite_title} {run.suite_version} · {run.revision.title}",
+            f"{request.path}{_state(run)}",
+            is_current=run is results.chosen,
         )
-        for run in published
+        for run in results.published
     ]
 
 
-def _provenance(model: EmbeddingModel, suite: SuiteSummary, run: PublishedRun) -> dict[str, Any]:
-    """Where the numbers of a run come from, and how to make them again."""
+def _state(run: RunSummary) -> str:
+    """The part of an address that opens a model's page at this run."""
+    return f"?suite={run.suite_slug}&revision={run.revision.pk}"
+
+
+def _picture(name: str, run: RunSummary, repo_id: str) -> str:
+    return f"{reverse(name, args=[repo_id])}{_state(run)}"
+
+
+def _provenance(request: HttpRequest, results: ModelResults, suite: SuiteSummary, run: PublishedRun) -> dict[str, Any]:
+    """Where the numbers of a run come from, how to make them again, and how to quote them."""
+    model = results.model
+    here = request.build_absolute_uri(f"{request.path}{_state(results.chosen)}")
+    badge = request.build_absolute_uri(_picture("model-badge", results.chosen, model.repo_id))
     return {
-        "encode_config": _pretty(run.description.get("encode_config", {})),
-        "environment": _pretty(run.environment),
+        "encode_config": pretty(run.description.get("encode_config", {})),
+        "environment": pretty(run.environment),
+        "environment_facts": environment_facts(run.environment, run.description),
         "command": reproduction(model.repo_id, run, suite),
+        "badge_path": _picture("model-badge", results.chosen, model.repo_id),
+        "badge_code": f"[![MedBoard]({badge})]({here})",
+        "citation": bibtex(
+            run,
+            suite,
+            model_address=_hub_address(model.repo_id),
+            result_address=here,
+            board=request.build_absolute_uri(reverse("board-overall")),
+        ),
     }
 
 
-def _results(suite: SuiteSummary, run: PublishedRun, board: Board) -> dict[str, Any]:
+def _results(run: PublishedRun, board: Board) -> dict[str, Any]:
     row = next((row for row in board.rows if row.model.run_id == run.model.run_id), None)
-    sheets = _group_sheets(suite, run, board)
     return {
         "row": row,
         "rank": _rank_words(row) if row else "",
         "statistics": board.statistics,
         "n_ranked": sum(row.rank is not None for row in board.rows),
-        "main_sheets": sheets[:MAIN_AXES],
-        "other_sheets": sheets[MAIN_AXES:],
-        "analyses": _analyses(run, board),
+        "profile": run_profile(run, board),
+        "split_gap": _split_gap(run, board),
         "failed": [task for task in run.tasks if task.score is None],
     }
 
@@ -127,14 +162,20 @@ def _rank_words(row: BoardRow) -> str:
     return figures.rank_interval(row.standing.rank_lower, row.standing.rank_upper)
 
 
-def _group_sheets(suite: SuiteSummary, run: PublishedRun, board: Board) -> list[tuple[str, Sheet]]:
+def _group_tables(
+    request: HttpRequest, suite: SuiteSummary, run: PublishedRun, board: Board
+) -> list[tuple[str, Table]]:
     """The run's means on every axis that it has any on, families and domains first."""
     content = board.statistics.content if board.has_rank_intervals else None
     return [
         (
             scope.label,
-            group_sheet(
-                run.groups[scope.value], scope=scope, suite=suite.slug, run_id=run.model.run_id, content=content
+            table(
+                scope.value,
+                group_sheet(
+                    run.groups[scope.value], scope=scope, suite=suite.slug, run_id=run.model.run_id, content=content
+                ),
+                request=request,
             ),
         )
         for scope in CHOICES_OF
@@ -142,28 +183,34 @@ def _group_sheets(suite: SuiteSummary, run: PublishedRun, board: Board) -> list[
     ]
 
 
-def _analyses(run: PublishedRun, board: Board) -> list[tuple[AnalysisWords, str, str]]:
-    """What the statistics say about the run: words, value and interval."""
+def _task_table(request: HttpRequest, suite: SuiteSummary, run: PublishedRun, board: Board) -> Table:
+    content = board.statistics.content if board.statistics else None
+    sheet = sorted_sheet(task_sheet(run.tasks, suite=suite.slug, content=content), request=request)
+    return table("tasks", sheet, request=request)
+
+
+def _analyses(run: PublishedRun, board: Board) -> list[tuple[AnalysisWords, Analysis]]:
+    """What the statistics say about the run."""
     if board.statistics is None:
         return []
-    content = board.statistics.content
-    found = [(words, content.analysis(name, run.model.run_id)) for name, words in ANALYSES.items()]
-    return [(words, *analysis_figures(words, analysis)) for words, analysis in found if analysis is not None]
+    found = [(words, board.statistics.content.analysis(name, run.model.run_id)) for name, words in ANALYSES.items()]
+    return [(words, analysis) for words, analysis in found if analysis is not None]
 
 
-def _pretty(facts: Mapping[str, Any]) -> str:
-    return json.dumps(facts, indent=2, sort_keys=True, ensure_ascii=False) if facts else ""
+def _split_gap(run: PublishedRun, board: Board) -> SplitGap | None:
+    """Both splits side by side, for a complete run on a board that has both."""
+    splits = run.groups[AggregateScope.SPLIT.value]
+    gap = board.statistics.content.analysis(HELD_OUT_GAP, run.model.run_id) if board.statistics else None
+    if gap is None or not {Split.IN_DISTRIBUTION, Split.HELD_OUT} <= splits.keys():
+        return None
+    ends = figures.points_interval(gap.lower, gap.upper)
+    return SplitGap(
+        in_distribution=_mean_words(splits[Split.IN_DISTRIBUTION]),
+        held_out=_mean_words(splits[Split.HELD_OUT]),
+        gap=f"{figures.points(gap.value)} points{f' ({ends})' if ends else ''}",
+    )
 
 
-def reproduction(repo_id: str, run: PublishedRun, suite: SuiteSummary) -> str:
-    """Shell commands that fetch the exact revision and evaluate it on the suite again."""
-    lines = [f"hf download {shlex.quote(repo_id)} --revision {run.model.commit} --local-dir model"]
-    adapter = ""
-    if run.model.adapter_repo_id:
-        lines.append(
-            f"hf download {shlex.quote(run.model.adapter_repo_id)} --revision {run.model.adapter_commit}"
-            " --local-dir adapter"
-        )
-        adapter = " --adapter adapter"
-    lines.append(f"python -m evaluation run --model model{adapter} --suite {suite.slug} --out result.json")
-    return "\n".join(lines)
+def _mean_words(score: GroupScore) -> str:
+    ends = figures.interval(score.lower, score.upper)
+    return f"{figures.percent(score.value)}{f' ({ends})' if ends else ''}"

@@ -5,6 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from leaderboard.models.vocabulary import OWN_MODALITIES, CellClass, Domain, Family, Level
+from leaderboard.selectors.examples import SHOWN_QUERIES
 from leaderboard.selectors.published import BOUNDS_APART
 from leaderboard.selectors.reported import reported_figures
 from leaderboard.views.analysis_words import BUCKETS
@@ -16,6 +17,12 @@ RESAMPLES = 10_000
 LEVEL = 0.95
 BASELINES = 8
 COMPARED_MODELS = 50
+COMPARED_PROBED_MODELS = 20
+LARGEST_TASKS = 5
+SEED = 42
+EXAMPLES = 20
+POSITIVES, MAX_NEGATIVES = 4, 10
+"""Descriptions of a probe."""
 AGE_CUTS = (40, 60)
 
 
@@ -33,6 +40,13 @@ def page(request: HttpRequest) -> HttpResponse:
         "buckets": BUCKETS.values(),
         "n_baselines": BASELINES,
         "compared_models": COMPARED_MODELS,
+        "compared_probed_models": COMPARED_PROBED_MODELS,
+        "largest_tasks": LARGEST_TASKS,
+        "seed": SEED,
+        "n_examples": EXAMPLES,
+        "n_shown": SHOWN_QUERIES,
+        "positives": POSITIVES,
+        "max_negatives": MAX_NEGATIVES,
         "reported": reported_figures(settings.REPORTED_FIGURES),
         "probing_reported": reported_figures(settings.PROBING_REPORTED_FIGURES),
         "levels": [(level_title(level), LEVEL_QUESTIONS[level]) for level in Level],

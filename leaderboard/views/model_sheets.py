@@ -1,6 +1,6 @@
 """A model's scores as sheets: by family, by domain, by task."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from django.urls import reverse
@@ -9,9 +9,9 @@ from leaderboard.models.vocabulary import AggregateScope, Domain, Family, PoolSc
 from leaderboard.selectors.boards import GroupScore
 from leaderboard.selectors.embedding_models import TaskOutcome
 from leaderboard.selectors.published import TaskScore
-from leaderboard.selectors.snapshots import BoardContent
+from leaderboard.selectors.snapshots import Analysis, BoardContent
 from leaderboard.views import figures
-from leaderboard.views.analysis_words import BUCKETS
+from leaderboard.views.analysis_words import BUCKETS, AnalysisWords, analysis_figures
 from leaderboard.views.axes import CHOICES_OF, board_address
 from leaderboard.views.board_sheet import ties_words, whisker
 from leaderboard.views.rank_cells import UNRANKED, rank_cell, rank_column
@@ -22,6 +22,12 @@ MEAN_COLUMNS = (
     Column("interval", "95% interval", "From a bootstrap over queries", ("interval",), style="left"),
     rank_column("the models with every task of the group"),
     Column("tasks", "Tasks", "Tasks evaluated of those in the group", ("tasks",)),
+)
+
+ANALYSIS_COLUMNS = (
+    Column("analysis", "Analysis", "What is asked", ("analysis",), is_text=True, is_row_head=True),
+    Column("value", "Value", "In points with its sign; CV is a ratio", ("value",)),
+    Column("interval", "95% interval", "From a bootstrap over queries", ("lower_95", "upper_95"), style="left"),
 )
 
 TASK_COLUMNS = (
@@ -94,6 +100,27 @@ def group_sheet(
     word = scope.label
     head = Column("group", word, "A group of tasks; links to its board", ("group",), is_row_head=True)
     return Sheet(f"Scores by {word.lower()}", (head, *MEAN_COLUMNS), (Group("", tuple(rows)),))
+
+
+def analysis_sheet(found: Sequence[tuple[AnalysisWords, Analysis]]) -> Sheet:
+    """What the statistics say about a run beside its means: one row an analysis, as a ratio or in points."""
+    rows = []
+    for words, analysis in found:
+        value, interval = analysis_figures(words, analysis)
+        scaled = figures.rounded if words.is_ratio else figures.csv_percent
+        rows.append(
+            (
+                Cell(words.title, words.title, (words.title,), note=words.explanation, is_row_head=True),
+                Cell(value, analysis.value, (scaled(analysis.value),), style="score"),
+                Cell(
+                    interval or figures.NOTHING,
+                    analysis.lower,
+                    (scaled(analysis.lower), scaled(analysis.upper)),
+                    style="left",
+                ),
+            )
+        )
+    return Sheet("Evenness and generalisation", ANALYSIS_COLUMNS, (Group("", tuple(rows)),) if rows else ())
 
 
 def task_sheet(tasks: tuple[TaskOutcome, ...], *, suite: str, content: BoardContent | None) -> Sheet:

@@ -72,16 +72,21 @@ def _parts(content: ProbeContent, model: PublishedModel, *, suite: str) -> list[
     ]
 
 
-def _sentence(content: ProbeContent, own: str, suite: str) -> str:
+def passed_cells(content: ProbeContent, own: str) -> tuple[int, int]:
+    """In how many of the main cells that count over modalities a model tells descriptions apart, and how many it has."""
     cells = [
         cell
         for place in content.places
         if place.is_counted
         for cell in content.main_cells(model=own, place=place).values()
     ]
-    passed = sum(cell.cell_class == CellClass.DISCRIMINATES for cell in cells)
+    return sum(cell.cell_class == CellClass.DISCRIMINATES for cell in cells), len(cells)
+
+
+def _sentence(content: ProbeContent, own: str, suite: str) -> str:
+    passed, total = passed_cells(content, own)
     return (
-        f"On {suite} it tells descriptions apart in {passed} of {len(cells)} cells of MedTEC's modalities and levels."
+        f"On {suite} it tells descriptions apart in {passed} of {total} cells of MedTEC's modalities and levels."
         " The tables say where it stops."
     )
 

@@ -19,6 +19,7 @@ from leaderboard.selectors.runs import RunDetail, run_detail
 from leaderboard.services.publishing import run_publish
 from leaderboard.services.runs import run_cancel
 from leaderboard.views.access import staff_required
+from leaderboard.views.provenance import environment_facts, pretty
 from leaderboard.views.timeline import run_timeline
 
 
@@ -73,6 +74,7 @@ def run_cancel_active(request: HttpRequest, run_id: UUID) -> HttpResponse:
 def run_context(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
     """What the templates of a run need; its submitter also gets the log, administrators the comparison for publishing."""
     decides = request.user.is_staff and detail.facts.can_be_published
+    description, environment = detail.facts.model_description, detail.facts.environment
     return {
         "section": "queue",
         "run": detail.facts,
@@ -80,6 +82,8 @@ def run_context(request: HttpRequest, detail: RunDetail) -> dict[str, Any]:
         "progress": detail.progress,
         "events": detail.events,
         "timeline": run_timeline(detail, now=timezone.now()),
+        "environment_facts": environment_facts(environment, description) if description or environment else [],
+        "loaded": pretty(description),
         "child_logs": child_logs_for(request.user, run_id=detail.facts.run_id),
         "comparison": publication_comparison(detail.facts.run_id) if decides else None,
         "has_unfinished_tasks": detail.progress.n_succeeded < detail.progress.n_tasks,

@@ -7,7 +7,8 @@ from django.urls import reverse
 
 from leaderboard.selectors.systems import System, known_systems, repositories_on_boards
 from leaderboard.views import figures
-from leaderboard.views.sheets import Cell, Column, Group, Sheet, address_with, csv_response, sorted_sheet, text_cell
+from leaderboard.views.sheets import Cell, Column, Group, Sheet, sorted_sheet, text_cell
+from leaderboard.views.tables import download, table
 
 COLUMNS = (
     Column(
@@ -34,13 +35,13 @@ def page(request: HttpRequest) -> HttpResponse:
     systems = known_systems(settings.KNOWN_SYSTEMS)
     rows = tuple(_row(system, on_boards.get(system.id.lower(), "")) for system in systems)
     sheet = sorted_sheet(Sheet("Known systems", COLUMNS, (Group("", rows),)), request=request)
-    if request.GET.get("format") == "csv":
-        return csv_response(sheet, file_name="systems")
+    shown = table("systems", sheet, request=request)
+    if file := download(request, [shown], stem="medboard"):
+        return file
     context = {
         "section": "methods",
-        "sheet": sheet,
+        "table": shown,
         "n_on_boards": sum(system.id.lower() in on_boards for system in systems),
-        "csv_address": address_with(request.GET, format="csv"),
     }
     return render(request, "catalogue/systems.html", context)
 

@@ -45,6 +45,21 @@ def test_a_model_is_compared_only_where_it_has_every_task() -> None:
     assert [(pair.scope, pair.key) for pair in found] == [("family", "text_to_text")]
 
 
+def test_the_tasks_in_which_two_models_differ_most_are_named_and_agree_with_the_comparison() -> None:
+    a = {name: share_of_hits(share, queries=50) for name, share in (("Label", 0.9), ("OtherLabel", 0.5), ("Pair", 0.4))}
+    b = {name: share_of_hits(share, queries=50) for name, share in (("Label", 0.2), ("OtherLabel", 0.5), ("Pair", 0.5))}
+    c = {"Pair": share_of_hits(0.0, queries=50)}
+    found = [pair for pair in paired_differences(SUITE, {"a": a, "b": b, "c": c}, largest_tasks=2, resamples=300)
+             if pair.scope == "task"]  # fmt: skip
+    # a and b: 70 points in Label, none in OtherLabel, 10 in Pair; with c only Pair is shared
+    assert [(pair.a, pair.b, pair.key, round(pair.value, 2)) for pair in found] == [
+        ("a", "b", "Label", 0.7), ("a", "b", "Pair", -0.1), ("a", "c", "Pair", 0.4), ("b", "c", "Pair", 0.5),
+    ]  # fmt: skip
+    rows = compare_models(SUITE, a, b, resamples=300)
+    (expected,) = [row.difference for row in rows if (row.scope, row.key) == ("task", "Label")]
+    assert (found[0].lower, found[0].upper) == pytest.approx((expected.lower, expected.upper))
+
+
 def test_one_model_and_none_have_no_differences() -> None:
     assert paired_differences(SUITE, {"a": shuffled(1)}, resamples=100) == ()
     assert paired_differences(SUITE, {}, resamples=100) == ()

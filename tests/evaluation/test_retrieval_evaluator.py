@@ -69,6 +69,7 @@ def task_of(queries, n_inputs):
         inputs=tuple(EmbeddingInput(text=str(number)) for number in range(n_inputs)),
         keys=tuple(str(number) for number in range(n_inputs)),
         queries=queries,
+        places={number: (0, number) for number in range(n_inputs)},
         data_sha256="0" * 64,
     )
 

@@ -2,13 +2,19 @@
 
 import csv
 import io
+import re
+from pathlib import Path
 
 import pytest
+from django.template.loader import get_template
 
 from evaluation.errors import EvaluationError
 from evaluation.statistics import bootstrap
+from evaluation.suites import pairing
 from evaluation.suites.medheb.baselines import baseline_names
 from evaluation.suites.medheb.reported import reported_figures as library_reported
+from evaluation.suites.medtec import probe_vocabulary
+from evaluation.types import MAX_EXAMPLES
 from evaluation.vocabulary import EmbedderFamily
 from leaderboard.models import Suite
 from leaderboard.models.vocabulary import Family, TaskRunState
@@ -18,7 +24,8 @@ from leaderboard.views.figures import KIND_TITLES, REASONS
 from leaderboard.views.questions import FAMILY_QUESTIONS
 from tests.factories import make_revision, make_scored_run, make_suite, make_task
 from tests.leaderboard.pages import tables
-from workers.snapshots import COMPARED_MODELS
+from workers.probe_snapshots import COMPARED_PROBED_MODELS
+from workers.snapshots import COMPARED_MODELS, LARGEST_TASKS
 
 pytestmark = pytest.mark.django_db
 
@@ -128,7 +135,7 @@ def test_pages_of_tasks_cost_few_queries(client, suite, django_assert_num_querie
         make_scored_run(suite=suite, hits={"a": 0.3})
     with django_assert_num_queries(3):
         client.get("/tasks/")
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         client.get("/tasks/small/a/")
 
 
@@ -148,11 +155,29 @@ def test_the_methods_page_keeps_reported_figures_apart_and_names_our_choices(cli
 def test_the_numbers_on_the_methods_page_are_those_of_the_code(client) -> None:
     assert (methods.RESAMPLES, methods.LEVEL) == (bootstrap.RESAMPLES, bootstrap.LEVEL)
     assert len(baseline_names()) == methods.BASELINES
-    assert methods.COMPARED_MODELS == COMPARED_MODELS
+    assert (methods.COMPARED_MODELS, methods.LARGEST_TASKS) == (COMPARED_MODELS, LARGEST_TASKS)
+    assert methods.COMPARED_PROBED_MODELS == COMPARED_PROBED_MODELS
+    assert {bootstrap.SEED, pairing.SEED} == {methods.SEED}
+    assert methods.EXAMPLES == MAX_EXAMPLES
+    assert (methods.POSITIVES, methods.MAX_NEGATIVES) == (probe_vocabulary.POSITIVES, probe_vocabulary.MAX_NEGATIVES)
     html = get(client, "/methods/")
     assert "10,000 resamples" in html
     assert "2.5% and 97.5% quantiles" in html
     assert "<em>weak</em> 3% to under 10%" in html
+
+
+def test_the_methods_page_costs_no_query(client, django_assert_num_queries) -> None:
+    with django_assert_num_queries(0):
+        client.get("/methods/")
+
+
+@pytest.mark.parametrize("template", ["methods.html", "probing/_methods.html"])
+def test_the_methods_page_has_no_number_of_its_own(template: str) -> None:
+    """Names such as Hit@1, float32 and 2D, and the ends 0 and 100 of the scale, are no choices of ours."""
+    text = Path(get_template(template).origin.name).read_text(encoding="utf-8")
+    plain = re.sub(r"\{\{.*?\}\}|\{%.*?%\}|<[^>]*>", " ", text, flags=re.DOTALL)
+    named = re.sub(r"Hit@1|float32|\b[23]D\b|0 is|100 is|than 0|100%|\(1 − chance\)|L[1-5]", " ", plain)
+    assert re.findall(r"\d[\d.,]*%?", named) == []
 
 
 def test_every_family_of_embedders_and_of_tasks_has_words() -> None:

@@ -1,12 +1,15 @@
 """The geometry of charts."""
 
+import gzip
 import math
 
 import pytest
+from django.template.loader import render_to_string
 from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.views.charts import CENTRE_X, CENTRE_Y, RADIUS, crossings, nice_limit, polygon_chart, slope_chart
+from leaderboard.views.profile_chart import PLANE, ProfileScore, profile_chart
 
 NUMBERS = st.floats(-2, 2, allow_nan=False)
 
@@ -65,3 +68,24 @@ def test_crossings_count_pairs_in_opposite_order_and_ties_do_not_count() -> None
 
 def test_no_rankings_make_an_empty_chart() -> None:
     assert slope_chart({}, title="t", description="d").lines == ()
+
+
+def test_a_chart_of_four_models_weighs_little() -> None:
+    spokes = {str(number): f"Family number {number}" for number in range(8)}
+    scores = {key: ProfileScore(0.5, 0.4, 0.6) for key in spokes}
+    chart = profile_chart(spokes, [(f"a-model-{number}", scores) for number in range(4)], title="t", chance={})
+    markup = render_to_string("components/profile.html", {"chart": chart}).encode()
+    assert len(markup) < 20_000
+    assert len(gzip.compress(markup)) < 3_000
+
+
+@given(st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 1), max_size=8))
+def test_a_profile_stays_inside_its_rim_and_has_a_mark_for_every_score(values: dict[str, float]) -> None:
+    spokes = {key: key for key in "abcdefgh"}
+    scores = {key: ProfileScore(value, max(0.0, value - 0.1), min(1.0, value + 0.1)) for key, value in values.items()}
+    (profile,) = profile_chart(spokes, [("m", scores)], title="t").profiles
+    assert len(profile.marks) == len(values)
+    assert bool(profile.points) == (len(values) >= 3)
+    for mark in profile.marks:
+        for x, y in ((mark.x, mark.y), (mark.x1, mark.y1), (mark.x2, mark.y2)):
+            assert math.hypot(x - PLANE.centre_x, y - PLANE.centre_y) <= PLANE.radius + 0.2

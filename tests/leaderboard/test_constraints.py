@@ -24,9 +24,11 @@ from leaderboard.models import (
     SubmissionPause,
     Suite,
     Task,
+    TaskExample,
     TaskRun,
     Worker,
 )
+from leaderboard.models.examples import EXAMPLE_CHARACTERS, EXAMPLE_IMAGE_BYTES
 from leaderboard.models.vocabulary import RunState, TaskRunState
 from tests.factories import make_cell, make_published_run, make_revision, make_run, make_suite, make_task, make_user
 
@@ -139,6 +141,14 @@ def comparison_with_itself() -> None:
     RunComparison.objects.create(run=run, baseline=run, rows=[])
 
 
+def example(**facts: Any) -> TaskExample:
+    return TaskExample.objects.create(task=facts.pop("task", None) or any_task().get(), **{"record": 0, **facts})
+
+
+def same_example_twice() -> None:
+    TaskExample.objects.create(task=example().task, record=0)
+
+
 FORBIDDEN: dict[str, Callable[[], Any]] = {
     "notification_settings_url_with_secret": lambda: NotificationSettings.objects.create(
         user=make_user(), webhook_url="https://example.org/"
@@ -154,6 +164,9 @@ FORBIDDEN: dict[str, Callable[[], Any]] = {
     "child_log_bounded": lambda: ChildLog.objects.create(
         run=make_run(suite=make_suite(n_tasks=1)), worker="w1", text="x" * (64 * 1024 + 1)
     ),
+    "task_example_unique": same_example_twice,
+    "task_example_text_bounded": lambda: example(text="x" * (EXAMPLE_CHARACTERS + 1)),
+    "task_example_image_bounded": lambda: example(n_images=0, image=b"x"),
     "run_comparison_of_two_runs": comparison_with_itself,
     "suite_slug_version_unique": lambda: [
         Suite.objects.create(slug="s", version="1", title="", synthetic=False, is_live=live) for live in (True, False)
@@ -355,6 +368,14 @@ def test_a_mean_above_chance_may_be_negative() -> None:
     aggregates = any_aggregate(scope="overall", metric="hit@1")
     aggregates.update(scope="pairing_type", key="image_text", metric="adjusted_hit@1", value=-0.4)
     assert aggregates.model.objects.get(metric="adjusted_hit@1").value == -0.4
+
+
+def test_an_example_image_is_bounded_and_of_an_input_with_images() -> None:
+    task = example(n_images=1, image=b"x" * EXAMPLE_IMAGE_BYTES).task
+    with pytest.raises(IntegrityError, match="task_example_image_bounded"), transaction.atomic():
+        example(task=task, record=1, n_images=1, image=b"x" * (EXAMPLE_IMAGE_BYTES + 1))
+    with pytest.raises(IntegrityError, match="task_example_text_bounded"), transaction.atomic():
+        example(task=task, record=2, instruction="x" * (EXAMPLE_CHARACTERS + 1))
 
 
 def test_every_constraint_of_every_model_has_a_forbidden_row() -> None:

@@ -264,3 +264,15 @@ def test_the_number_of_queries_does_not_grow(client: Client, django_assert_num_q
         worker_report(name=f"worker{number}", device="cpu", versions={})
     with django_assert_num_queries(9):
         client.get(reverse("queue"))
+
+
+def test_a_run_says_what_was_loaded_and_on_what(client) -> None:
+    run = make_run(suite=make_suite(n_tasks=1))
+    run.model_description = {"encode_config": {"prompt": "<b>query:</b>", "dtype": "bfloat16"}}
+    run.environment = {"device": "cuda:0 (NVIDIA H200)", "packages": {"torch": "2.13.0"}}
+    run.save()
+    html = client.get(f"/runs/{run.pk}/").content.decode()
+    assert "<dt>Device</dt><dd>cuda:0 (NVIDIA H200)</dd>" in html
+    assert "<dt>Number type</dt><dd>bfloat16</dd>" in html
+    assert "<dt>Libraries</dt><dd>torch 2.13.0</dd>" in html
+    assert "&lt;b&gt;query:&lt;/b&gt;" in html

@@ -6,7 +6,7 @@ import io
 import pytest
 from django.urls import reverse
 
-from leaderboard.models import Suite
+from leaderboard.models import ModelRevision, Suite
 from leaderboard.models.vocabulary import RunState
 from tests.factories import make_published_run, make_revision, make_run, make_scored_run, make_suite, make_task
 from tests.leaderboard.pages import tables
@@ -85,16 +85,18 @@ def test_provenance_and_the_commands_that_repeat_the_run(client, suite) -> None:
     revision.save()
     run = make_scored_run(suite=suite, hits={"a": 0.3, "b": 0.6}, revision=revision)
     run.model_description = {"encode_config": {"pooling": "last token"}}
-    run.environment = {"torch": "2.13.0"}
+    run.environment = {"device": "cpu", "threads": 2, "packages": {"torch": "2.13.0", "numpy": "2.4.1"}}
     run.code_version = "0.1.0+abc"
     run.save()
     html = page(client, "lab/model")
     assert f"hf download lab/model --revision {revision.commit} --local-dir model" in html
     assert f"--revision {'b' * 40} --local-dir adapter" in html
     assert "&#x27;lab/it&#x27;&quot;&#x27;&quot;&#x27;s-an-adapter&#x27;" in html
-    assert "python -m evaluation run --model model --adapter adapter --suite small --out result.json" in html
+    assert f"--revision {revision.commit} --adapter adapter --suite small --out result.json" in html
     assert "last token" in html
-    assert "2.13.0" in html
+    assert "<dt>Libraries</dt><dd>numpy 2.4.1, torch 2.13.0</dd>" in html
+    assert "<dt>Device</dt><dd>cpu</dd>" in html
+    assert "<dt>Python</dt><dd>not recorded</dd>" in html
     assert "0.1.0+abc" in html
     assert run.task_runs.first().data_sha256 in html
 
@@ -104,9 +106,30 @@ def test_history_lists_every_run_and_marks_the_published_one(client, suite) -> N
     make_scored_run(suite=suite, hits={"a": 0.3, "b": 0.6}, revision=revision)
     make_run(suite=suite, revision=revision, state=RunState.FAILED, attempt=2)
     history = tables(page(client, "lab/model"))[-1]
-    assert [(row[2], row[3], row[6]) for row in history[1:]] == [
+    assert history[1][0] == f"Commit {revision.commit}, the kind's default encode config"
+    assert [(row[1], row[2], row[5]) for row in history[2:]] == [
         ("2", "Failed", "–"),
         ("1", "Succeeded", "On the boards"),
+    ]
+
+
+def test_runs_stand_under_their_revision(client, suite) -> None:
+    first = make_revision("lab/model")
+    make_run(suite=suite, revision=first, state=RunState.FAILED)
+    second = ModelRevision.objects.create(
+        model=first.model,
+        commit="c" * 40,
+        adapter_repo_id="lab/adapter",
+        adapter_commit="d" * 40,
+        encode_config_sha256="e" * 64,
+    )
+    make_run(suite=suite, revision=second, state=RunState.CANCELLED)
+    history = tables(page(client, "lab/model"))[-1]
+    assert [row[0] for row in history[1:]] == [
+        f"Commit {'c' * 40}, adapter lab/adapter at {'d' * 40}, encode config {'e' * 12}",
+        "A small suite 1",
+        f"Commit {first.commit}, the kind's default encode config",
+        "A small suite 1|A file is missing.",
     ]
 
 

@@ -228,7 +228,7 @@ def test_a_models_page_shows_its_levels_styles_negation_groups_and_questions(cli
     assert "L5: L5 Negation" not in html
     assert "L5 Negation: -0.010, collapse" in html, "the polygons are told in words"
     assert "tells descriptions apart in 6 of 10 cells" in html
-    assert "python -m evaluation run --model model --suite medtec-test" in html
+    assert "--suite medtec-test --out result.json" in html
 
 
 def test_a_models_tables_can_be_downloaded(client, document) -> None:

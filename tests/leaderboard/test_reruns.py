@@ -14,6 +14,8 @@ from leaderboard.models.vocabulary import RunState, TaskRunState
 from leaderboard.selectors.reruns import RerunScope, published_sources, rerun_plan
 from leaderboard.selectors.timings import Expectation, preparation_expectation, task_expectations
 from leaderboard.services import runs
+from leaderboard.services.results import NOT_COLUMNS, TaskOutcome
+from leaderboard.services.runs import CARRIED_FIELDS
 from leaderboard.templatetags.run_figures import duration
 from tests.factories import make_published_run, make_revision, make_run, make_suite, make_task, make_user
 
@@ -227,3 +229,8 @@ def test_the_preview_of_many_models_takes_few_queries(
 )
 def test_spans_of_time_in_words(seconds: float, words: str) -> None:
     assert duration(seconds) == words
+
+
+def test_everything_that_a_worker_reports_of_a_task_is_carried_over() -> None:
+    reported = {name for name in TaskOutcome.__slots__ if name not in NOT_COLUMNS}
+    assert reported <= set(CARRIED_FIELDS)

@@ -24,7 +24,7 @@ from leaderboard.selectors.comparison import publication_comparison
 from leaderboard.selectors.probe_boards import probe_statistics
 from leaderboard.services import leases, results
 from tests.factories import make_revision, make_run, make_user
-from tests.leaderboard.pages import tables
+from tests.leaderboard.pages import blocked_by_policy, tables, wrongly_nested
 from workers.catalogue import sync_catalogue
 from workers.comparisons import build_comparisons
 from workers.ingest import aggregates_of_run, outcome_from_message
@@ -98,6 +98,27 @@ def evaluate(suite: Suite, result: RunResult, *, revision: ModelRevision | None 
 @pytest.fixture
 def runs(suite: Suite, result_files: dict[str, Path]) -> dict[str, Run]:
     return {name: evaluate(suite, read_result(file)) for name, file in result_files.items()}
+
+
+def test_models_are_compared_by_modality_and_by_cell(
+    suite: Suite, runs: dict[str, Run], django_assert_max_num_queries: Any
+) -> None:
+    build_snapshot(suite.pk)
+    chance, better = runs["chance"].pk, runs["better"].pk
+    address = f"/compare/?suite={suite.slug}&run={chance}&run={better}"
+    html = Client().get(address).content.decode()
+    assert blocked_by_policy(html) == wrongly_nested(html) == []
+    modalities, cells = tables(html)
+    # every Discrimination Score of the better one is higher by 0.2, whoever is drawn
+    assert {row[3] for row in modalities[1:]} == {"+0.200 |+0.200 to +0.200"}
+    assert {row[3] for row in cells[1:]} == {"+0.200 |+0.200 to +0.200"}
+    assert len(cells) > len(modalities)
+    assert "better against chance: shown to be better on " in html
+    assert html.count('<svg class="polygons"') == len(modalities) - 1
+    with django_assert_max_num_queries(8):
+        Client().get(address)
+    turned = Client().get(f"/compare/?suite={suite.slug}&run={better}&run={chance}&format=json").json()
+    assert {row["lab/chance_difference"] for row in turned} == {-0.2}
 
 
 def test_a_rerun_is_compared_cell_by_cell(suite: Suite, result_files: dict[str, Path]) -> None:

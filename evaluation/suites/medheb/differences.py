@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -9,8 +10,9 @@ from numpy.typing import NDArray
 
 from evaluation.statistics.bootstrap import RESAMPLES, FloatArray, percentile_interval
 from evaluation.suites.medheb.analyses import overall_score
+from evaluation.suites.medheb.board import TASK_SCOPE
 from evaluation.suites.medheb.groupings import Group, family_groups
-from evaluation.suites.medheb.score_sums import GroupSum, Outcomes, check_comparable, task_replicates
+from evaluation.suites.medheb.score_sums import GroupSum, Outcomes, check_comparable, score_table, task_replicates
 from evaluation.types import SuiteSpec
 from evaluation.vocabulary import AggregateScope
 
@@ -31,11 +33,12 @@ class PairedDifference:
 
 
 def paired_differences(
-    suite: SuiteSpec, outcomes: Outcomes, *, resamples: int = RESAMPLES
+    suite: SuiteSpec, outcomes: Outcomes, *, largest_tasks: int = 0, resamples: int = RESAMPLES
 ) -> tuple[PairedDifference, ...]:
     """Differences overall and in each family between any two models that have every task there; `a` sorts before `b`.
 
-    Equal to what `compare_models` finds for two such models.
+    Of each pair also those in the `largest_tasks` tasks in which the two differ most. All are equal to what
+    `compare_models` finds for the two models.
 
     Raises:
         TaskUnknown: a model has a task that the suite does not have.
@@ -45,16 +48,34 @@ def paired_differences(
     models = tuple(sorted(outcomes))
     groups = family_groups(suite)
     sums = {group: GroupSum(len(models), resamples, n_expected=len(group.tasks)) for group in groups}
+    pairs_of = _largest(suite, outcomes, models, largest_tasks)
+    in_tasks: list[PairedDifference] = []
     for task, having, values in task_replicates(suite, outcomes, models, resamples=resamples):
         for group, total in sums.items():
             if task in group.tasks:
                 total.add(having, values)
+        means = dict(zip(having, values, strict=True))
+        for a, b in pairs_of.get(task, ()):
+            in_tasks += _pairs(TASK_SCOPE, task, models, {a: means[a], b: means[b]})
     found: list[PairedDifference] = []
     for group, total in sums.items():
         found += _pairs(
             group.scope.value, group.key, models, {number: total.means(number) for number in total.complete}
         )
-    return (*_pairs(_OVERALL, _OVERALL, models, _overall_means(sums)), *found)
+    return (*_pairs(_OVERALL, _OVERALL, models, _overall_means(sums)), *found, *in_tasks)
+
+
+def _largest(
+    suite: SuiteSpec, outcomes: Outcomes, models: Sequence[str], count: int
+) -> dict[str, list[tuple[int, int]]]:
+    """By task, the pairs of models for which it is one of the `count` tasks in which they differ most, but not by 0."""
+    scores = score_table(suite, outcomes)
+    found: dict[str, list[tuple[int, int]]] = {}
+    for a, b in combinations(range(len(models)), 2):
+        gaps = (scores[models[a]] - scores[models[b]]).abs().dropna()
+        for task in gaps[gaps > 0].sort_values(ascending=False, kind="stable").index[:count]:
+            found.setdefault(str(task), []).append((a, b))
+    return found
 
 
 def _overall_means(sums: Mapping[Group, GroupSum]) -> dict[int, FloatArray]:

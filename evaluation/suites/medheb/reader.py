@@ -147,6 +147,7 @@ class _Builder:
         self._records: list[int] = []
         self._queries: list[tuple[int, tuple[str, ...]]] = []
         self._pools: list[tuple[int, ...]] = []
+        self._places: dict[int, tuple[int, int]] = {}
 
     def add(self, number: int, record: ParsedRecord, *, where: str) -> None:
         try:
@@ -154,12 +155,14 @@ class _Builder:
                 self._check(source)
             query = self._number(record.query)
             own_copies = tuple(content_key(copy, self._hashes) for copy in _own_copies(record.query))
-            pool = tuple(dict.fromkeys(self._number(candidate) for candidate in record.candidates))
+            candidates = [self._number(candidate) for candidate in record.candidates]
         except InputUnreadable as error:
             raise type(error)(f"{where}: {error.message}") from error
         self._records.append(number)
         self._queries.append((query, own_copies))
-        self._pools.append(pool)
+        self._pools.append(tuple(dict.fromkeys(candidates)))
+        for place, candidate in enumerate(candidates):
+            self._places.setdefault(candidate, (number, place))
 
     def task(self, spec: TaskSpec, *, where: str, report: Callable[[int, EvaluationError], None]) -> RetrievalTask:
         everything = tuple(dict.fromkeys(number for pool in self._pools for number in pool))
@@ -184,6 +187,7 @@ class _Builder:
             inputs=tuple(self._inputs),
             keys=keys,
             queries=tuple(queries),
+            places=self._places,
             data_sha256=_data_sha256(queries, keys),
         )
 
