@@ -1,0 +1,143 @@
+"""The page that describes the API, made from its OpenAPI document without any script."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+from ninja import NinjaAPI
+
+from leaderboard.api.errors import ErrorBody, error_response
+
+SUCCESS = (200, 201)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A parameter, or a field of a body or an answer."""
+
+    name: str
+    words: str
+    required: bool
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One thing that a program can do."""
+
+    key: str
+    method: str
+    path: str
+    summary: str
+    description: str
+    needs_person: bool
+    parameters: tuple[Value, ...]
+    body: str
+    answer: str
+    statuses: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """An object in bodies and answers."""
+
+    name: str
+    description: str
+    fields: tuple[Value, ...]
+
+
+@require_safe
+def api_page(request: HttpRequest, api: NinjaAPI) -> HttpResponse:
+    """Every operation, by what it is about, and every object."""
+    document = api.get_openapi_schema()
+    context = {
+        "section": "api",
+        "groups": _groups(document),
+        "shapes": [_shape(name, schema) for name, schema in sorted(_objects(document).items())],
+        "enumerations": [
+            (name, schema["enum"]) for name, schema in sorted(_schemas(document).items()) if "enum" in schema
+        ],
+        "introduction": document["info"]["description"],
+    }
+    return render(request, "api.html", context)
+
+
+def no_such_address(request: HttpRequest, rest: str) -> HttpResponse:
+    """An address that the API does not have, told in its own form."""
+    message = f"The API has nothing at {rest}. /api/v1/openapi.json lists what it has."
+    return error_response(404, ErrorBody(code="not_found", message=message))
+
+
+def _schemas(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = document["components"]["schemas"]
+    return found
+
+
+def _objects(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: schema for name, schema in _schemas(document).items() if "properties" in schema}
+
+
+def _groups(document: Mapping[str, Any]) -> list[tuple[str, list[Operation]]]:
+    groups: dict[str, list[Operation]] = {}
+    for path, methods in document["paths"].items():
+        for method, details in methods.items():
+            groups.setdefault(details["tags"][0], []).append(_operation(path, method, details))
+    return list(groups.items())
+
+
+def _operation(path: str, method: str, details: Mapping[str, Any]) -> Operation:
+    body = details.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
+    answer = next(details["responses"][status] for status in details["responses"] if status in SUCCESS)
+    schema = answer.get("content", {}).get("application/json", {}).get("schema")
+    return Operation(
+        key=details["operationId"],
+        method=method.upper(),
+        path=path,
+        summary=details["summary"],
+        description=details.get("description", ""),
+        needs_person={} not in details["security"],
+        parameters=tuple(_parameters(details["parameters"])),
+        body=_words(body) if body else "",
+        answer=_words(schema) if schema else "",
+        statuses=tuple(details["responses"]),
+    )
+
+
+def _parameters(parameters: list[Mapping[str, Any]]) -> Iterator[Value]:
+    for parameter in parameters:
+        schema = parameter["schema"]
+        words = _words(schema)
+        default = schema.get("default")
+        yield Value(
+            name=parameter["name"],
+            words=words if default in {None, ""} else f"{words}, {default} if left out",
+            required=parameter["required"],
+            description=parameter.get("description", ""),
+        )
+
+
+def _shape(name: str, schema: Mapping[str, Any]) -> Shape:
+    required = schema.get("required", [])
+    fields = tuple(
+        Value(field, _words(details), field in required, details.get("description", ""))
+        for field, details in schema["properties"].items()
+    )
+    return Shape(name, schema.get("description", ""), fields)
+
+
+def _words(schema: Mapping[str, Any]) -> str:
+    """A schema in a few words, with the names of other objects."""
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    if "anyOf" in schema:
+        return " or ".join(_words(one) for one in schema["anyOf"])
+    if "enum" in schema:
+        return "one of " + ", ".join(str(value) for value in schema["enum"])
+    if schema.get("type") == "array":
+        return f"list of {_words(schema['items'])}"
+    if isinstance(schema.get("additionalProperties"), Mapping):
+        return f"map to {_words(schema['additionalProperties'])}"
+    return {"date-time": "time", "uuid": "UUID"}.get(schema.get("format", ""), str(schema.get("type", "anything")))

@@ -1,0 +1,14 @@
+"""Addresses of the API and of the page that describes it."""
+
+from django.urls import path
+
+from leaderboard.api import page
+from leaderboard.api.v1 import build_api
+
+API = build_api()
+
+urlpatterns = [
+    path("api/", page.api_page, {"api": API}, name="api-page"),
+    path("api/v1/", API.urls),
+    path("api/v1/<path:rest>", page.no_such_address),
+]
