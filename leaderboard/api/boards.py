@@ -7,7 +7,7 @@ from ninja import Path, Query, Router, Schema
 from pydantic import Field
 
 from leaderboard.api.board_answers import BoardAnswer, ProbeBoardAnswer, board_answer, cell_answer
-from leaderboard.api.operations import Absent, Place, Text, reads
+from leaderboard.api.operations import Absent, Place, Size, Text, reads
 from leaderboard.forms.boards import BoardFilter
 from leaderboard.models.vocabulary import AggregateScope, Level, Modality, PhrasingStyle, SuiteKind
 from leaderboard.selectors.axes import CHOICES_OF
@@ -34,7 +34,7 @@ class RowFilter(Place):
 
     q: Text = Field("", description="Part of the model's name.")
     licence: Text = ""
-    max_parameters: int | Absent = Field(None, ge=1, le=10**15, description="Models of unknown size are left out.")
+    max_parameters: Size | Absent = Field(None, description="Models of unknown size are left out.")
 
 
 class CellFilter(Place):

@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest
 from ninja import Path, Query, Router, Schema
 from pydantic import Field
 
-from leaderboard.api.operations import Absent, Listing, Place, Text, listing, reads
+from leaderboard.api.operations import Absent, Listing, Place, Size, Text, listing, reads
 from leaderboard.selectors.lists import model_list, model_row, revision_rows
 
 router = Router(tags=["Models"])
@@ -49,7 +49,7 @@ class ModelFilter(Place):
     q: Text | Absent = Field(None, description="Part of the name.")
     family: Text | Absent = None
     licence: Text | Absent = None
-    max_parameters: int | Absent = Field(None, ge=1, le=10**15, description="Models of unknown size are left out.")
+    max_parameters: Size | Absent = Field(None, description="Models of unknown size are left out.")
 
     @property
     def where(self) -> Q:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI, Schema
 from ninja.errors import AuthenticationError, HttpError, Throttled, ValidationError
@@ -62,6 +63,7 @@ def add_handlers(api: NinjaAPI) -> None:
     """Have the API answer its errors in this shape."""
     api.add_exception_handler(ApplicationError, _application_error)
     api.add_exception_handler(Http404, _not_found)
+    api.add_exception_handler(PermissionDenied, _forbidden)
     api.add_exception_handler(AuthenticationError, _unauthenticated)
     api.add_exception_handler(Throttled, _throttled)
     api.add_exception_handler(ValidationError, _invalid)
@@ -89,6 +91,10 @@ def _application_error(request: HttpRequest, error: Any) -> HttpResponse:
 def _not_found(request: HttpRequest, error: Any) -> HttpResponse:
     message = str(error) or "There is nothing at this address."
     return error_response(HTTPStatus.NOT_FOUND, ErrorBody(code="not_found", message=message))
+
+
+def _forbidden(request: HttpRequest, error: Any) -> HttpResponse:
+    return error_response(HTTPStatus.FORBIDDEN, ErrorBody(code="forbidden", message=str(error)))
 
 
 def _unauthenticated(request: HttpRequest, error: Any) -> HttpResponse:

@@ -27,6 +27,9 @@ NO_NULL = r"^[^\x00]*$"
 Text = Annotated[str, Field(max_length=200, pattern=NO_NULL)]
 """Text in an address. The database cannot hold a null character, so nothing matches one."""
 
+Size = Annotated[int, Field(ge=1, le=10**15)]
+"""A number of parameters in an address."""
+
 Absent = SkipJsonSchema[None]
 """Of a parameter that may be left out; there is no way to write null in an address."""
 
