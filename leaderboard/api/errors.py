@@ -55,6 +55,9 @@ CODE_OF: Mapping[int, str] = {
 }
 """The codes of what the framework refuses."""
 
+LEFT_OUT = "none_required"
+"""Pydantic's finding that a value which is there was not left out: never what is wrong with it."""
+
 READ_ERRORS = dict.fromkeys((401, 403, 404, 422, 429), ErrorBody)
 WRITE_ERRORS = dict.fromkeys((400, 401, 403, 404, 409, 422, 429), ErrorBody)
 
@@ -108,7 +111,7 @@ def _throttled(request: HttpRequest, error: Any) -> HttpResponse:
 
 
 def _invalid(request: HttpRequest, error: Any) -> HttpResponse:
-    problems = [_problem(found) for found in error.errors]
+    problems = [_problem(found) for found in error.errors if found["type"] != LEFT_OUT]
     message = " ".join(f"{one.field}: {one.message}." if one.field else f"{one.message}." for one in problems)
     field = problems[0].field if len(problems) == 1 else None
     return error_response(
@@ -117,10 +120,15 @@ def _invalid(request: HttpRequest, error: Any) -> HttpResponse:
 
 
 def _problem(found: Mapping[str, Any]) -> Problem:
-    """One of pydantic's findings; its place begins with where the value stood and what the function calls it."""
+    """One of pydantic's findings.
+
+    Its place is where the value stood, what the function calls the object, if it is in one, and the names inside; in an
+    address there is one name, and what follows it says which of several types was tried.
+    """
     source, *place = (str(part) for part in found["loc"])
-    names = place[1:] if source == "body" and len(place) > 1 else place
-    return Problem(code=str(found["type"]), message=str(found["msg"]), field=".".join(names) or None)
+    names = place[1:] if len(place) > 1 else place
+    field = ".".join(names if source == "body" else names[:1])
+    return Problem(code=str(found["type"]), message=str(found["msg"]), field=field or None)
 
 
 def _refused(request: HttpRequest, error: Any) -> HttpResponse:

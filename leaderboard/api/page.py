@@ -65,9 +65,9 @@ def api_page(request: HttpRequest, api: NinjaAPI) -> HttpResponse:
     return render(request, "api.html", context)
 
 
-def no_such_address(request: HttpRequest, rest: str) -> HttpResponse:
+def no_such_address(request: HttpRequest, rest: str = "") -> HttpResponse:
     """An address that the API does not have, told in its own form."""
-    message = f"The API has nothing at {rest}. /api/v1/openapi.json lists what it has."
+    message = f"The API has nothing at /api/v1/{rest}. /api/v1/openapi.json lists what it has."
     return error_response(404, ErrorBody(code="not_found", message=message))
 
 

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.http import Http404, HttpRequest
 from django.urls import reverse
 from ninja import Query, Router, Schema
+from ninja.responses import Status
 from pydantic import ConfigDict, Field
 
 from leaderboard.api.errors import ApiError, Problem
@@ -101,8 +102,8 @@ class SubmissionStatus(Schema):
     attempts: list[Attempt]
 
 
-@writes(router, "/submissions", list[SubmissionStatus], status=201)
-def submit(request: HttpRequest, asked: SubmitRequest) -> list[dict[str, Any]]:
+@writes(router, "/submissions", list[SubmissionStatus], status=HTTPStatus.CREATED)
+def submit(request: HttpRequest, asked: SubmitRequest) -> Status[Any]:
     """Check a repository with the hub and queue its evaluation, once for each suite that has no result of it yet.
 
     Everything that is wrong is answered at once, under `problems`.
@@ -114,7 +115,8 @@ def submit(request: HttpRequest, asked: SubmitRequest) -> list[dict[str, Any]]:
     submissions = submissions_create(
         submitter=request.auth.user, report=checked.report, suites=form.cleaned_data["suite"]
     )
-    return [_status(*_own(request.auth.user, submission.pk)) for submission in submissions]
+    made = [_status(*_own(request.auth.user, submission.pk)) for submission in submissions]
+    return Status(HTTPStatus.CREATED, made)
 
 
 @reads(router, "/submissions", Listing[SubmissionAnswer], of_a_person=True)

@@ -3,12 +3,13 @@
 from django.urls import path
 
 from leaderboard.api import page
-from leaderboard.api.v1 import build_api
+from leaderboard.api.v1 import addresses, build_api
 
 API = build_api()
 
 urlpatterns = [
     path("api/", page.api_page, {"api": API}, name="api-page"),
-    path("api/v1/", API.urls),
+    path("api/v1/", page.no_such_address),
+    path("api/v1/", addresses(API)),
     path("api/v1/<path:rest>", page.no_such_address),
 ]

@@ -1,6 +1,7 @@
 """Every rule that the database keeps: a row that breaks it is refused, by name."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from django.utils import timezone
 
 from leaderboard.models import (
     AggregateScore,
+    ApiToken,
     BoardSnapshot,
     ChildLog,
     Delivery,
@@ -64,6 +66,12 @@ def any_aggregate(**filters: Any) -> models.QuerySet:
 
 def any_revision() -> models.QuerySet:
     return ModelRevision.objects.filter(pk=make_revision().pk)
+
+
+def any_token(**facts: Any) -> models.QuerySet:
+    defaults = {"name": "n", "prefix": "mb_abcdef", "secret_sha256": "0" * 64, "scopes": ["read"]}
+    expires = {"user": make_user(), "expires_at": timezone.now() + timedelta(days=1)}
+    return ApiToken.objects.filter(pk=ApiToken.objects.create(**{**defaults, **expires, **facts}).pk)
 
 
 def second_run(first: Run, **facts: Any) -> Run:
@@ -140,6 +148,11 @@ def comparison_with_itself() -> None:
 
 
 FORBIDDEN: dict[str, Callable[[], Any]] = {
+    "api_token_has_name": lambda: any_token(name=""),
+    "api_token_prefix_form": lambda: any_token(prefix="hf_abcdef"),
+    "api_token_secret_sha256_hex": lambda: any_token(secret_sha256="mb_" + "a" * 43),
+    "api_token_scopes_known": lambda: any_token(scopes=["read", "admin"]),
+    "api_token_expires_later": lambda: any_token(expires_at=timezone.now() - timedelta(days=1)),
     "notification_settings_url_with_secret": lambda: NotificationSettings.objects.create(
         user=make_user(), webhook_url="https://example.org/"
     ),
@@ -355,6 +368,11 @@ def test_a_mean_above_chance_may_be_negative() -> None:
     aggregates = any_aggregate(scope="overall", metric="hit@1")
     aggregates.update(scope="pairing_type", key="image_text", metric="adjusted_hit@1", value=-0.4)
     assert aggregates.model.objects.get(metric="adjusted_hit@1").value == -0.4
+
+
+def test_a_token_may_be_used_for_something() -> None:
+    with pytest.raises(IntegrityError, match="api_token_scopes_known"), transaction.atomic():
+        any_token(scopes=[])
 
 
 def test_every_constraint_of_every_model_has_a_forbidden_row() -> None:
