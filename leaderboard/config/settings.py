@@ -226,6 +226,7 @@ CACHES = {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "medboard",
+        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},  # a page never waits long for a counter
     }
 }
 API_ANONYMOUS_PER_MINUTE = env.int("API_ANONYMOUS_PER_MINUTE", default=60)

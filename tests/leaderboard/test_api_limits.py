@@ -3,15 +3,18 @@
 import secrets
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
-from django.core.cache import caches
 from django.test import Client
 from redis.exceptions import ConnectionError as RedisGone
 
 from leaderboard.api import limits
 from leaderboard.models import User
+from tests.conftest import close_cache_connections
 from tests.leaderboard.api_requests import API, get, post, with_token
+
+THREADS = 8
 
 
 @pytest.fixture
@@ -85,10 +88,14 @@ def test_many_at_once_are_counted_without_loss() -> None:
     key = f"api-test-{secrets.token_hex(8)}"
 
     def count(_: int) -> int:
-        try:
-            return limits._count(key)
-        finally:
-            caches.close_all()
+        return limits._count(key)
 
-    with ThreadPoolExecutor(8) as pool:
+    def close() -> None:
+        started.wait()  # every thread has a connection of its own
+        close_cache_connections()
+
+    started = Barrier(THREADS)
+    with ThreadPoolExecutor(THREADS) as pool:
         assert sorted(pool.map(count, range(200))) == list(range(1, 201))
+        for ended in [pool.submit(close) for _ in range(THREADS)]:
+            ended.result()
