@@ -1,17 +1,20 @@
-"""The page that describes the API, made from its OpenAPI document without any script."""
+"""The API's OpenAPI document, and the page that is made from it without any script."""
 
+import functools
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import conditional_page, require_safe
 from ninja import NinjaAPI
+from ninja.responses import NinjaJSONEncoder
 
 from leaderboard.api.errors import ErrorBody, error_response
 
-SUCCESS = (200, 201)
+SUCCESS = ("200", "201")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,7 @@ class Operation:
     parameters: tuple[Value, ...]
     body: str
     answer: str
-    statuses: tuple[int, ...]
+    statuses: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +53,29 @@ class Shape:
 
 
 @require_safe
+@conditional_page
+def openapi_document(request: HttpRequest, api: NinjaAPI) -> HttpResponse:
+    """What the API is, for tools."""
+    return HttpResponse(_document(api), content_type="application/json")
+
+
+@require_safe
 def api_page(request: HttpRequest, api: NinjaAPI) -> HttpResponse:
     """Every operation, by what it is about, and every object."""
-    document = api.get_openapi_schema()
-    context = {
+    return render(request, "api.html", _context(api))
+
+
+@functools.cache
+def _document(api: NinjaAPI) -> bytes:
+    """The document, which only changes with the code and takes a tenth of a second to make."""
+    return json.dumps(api.get_openapi_schema(), cls=NinjaJSONEncoder).encode()
+
+
+@functools.cache
+def _context(api: NinjaAPI) -> dict[str, Any]:
+    """What the page shows."""
+    document = json.loads(_document(api))
+    return {
         "section": "api",
         "groups": _groups(document),
         "shapes": [_shape(name, schema) for name, schema in sorted(_objects(document).items())],
@@ -62,7 +84,6 @@ def api_page(request: HttpRequest, api: NinjaAPI) -> HttpResponse:
         ],
         "introduction": document["info"]["description"],
     }
-    return render(request, "api.html", context)
 
 
 def no_such_address(request: HttpRequest, rest: str = "") -> HttpResponse:

@@ -9,6 +9,7 @@ API = build_api()
 
 urlpatterns = [
     path("api/", page.api_page, {"api": API}, name="api-page"),
+    path("api/v1/openapi.json", page.openapi_document, {"api": API}, name="api-openapi"),
     path("api/v1/", page.no_such_address),
     path("api/v1/", addresses(API)),
     path("api/v1/<path:rest>", page.no_such_address),

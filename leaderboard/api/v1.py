@@ -23,7 +23,14 @@ DESCRIPTION = (
 
 def build_api() -> NinjaAPI:
     """The API with all of its operations."""
-    api = NinjaAPI(title="MedBoard", version="1", description=DESCRIPTION, docs_url=None, urls_namespace="api-v1")
+    api = NinjaAPI(
+        title="MedBoard",
+        version="1",
+        description=DESCRIPTION,
+        openapi_url=None,
+        docs_url=None,
+        urls_namespace="api-v1",
+    )
     add_handlers(api)
     for part in (boards, embedding_models, runs, scores, tasks, queue, submissions):
         api.add_router("", part.router)

@@ -79,7 +79,9 @@ def test_runs_are_listed_and_shown_with_their_tasks(client: Client, run: Run, pa
 
 
 @pytest.mark.usefixtures("partial")
-def test_scores_have_their_interval_and_can_be_asked_for_by_everything_that_names_them(client: Client, run: Run) -> None:
+def test_scores_have_their_interval_and_can_be_asked_for_by_everything_that_names_them(
+    client: Client, run: Run
+) -> None:
     assert get(client, "/scores")["count"] == 7
     (score,) = get(client, "/scores", model="lab/Known", task="task1")["items"]
     assert score == {
@@ -108,7 +110,10 @@ def test_suites_and_tasks(client: Client) -> None:
 @pytest.mark.usefixtures("run", "partial")
 def test_the_overall_board_ranks_complete_rows_and_says_what_others_lack(client: Client) -> None:
     board = get(client, "/boards/medheb-mini/overall")
-    assert [(row["model"]["repo_id"], row["rank"]) for row in board["items"]] == [("lab/Known", 1), ("other/large", None)]
+    assert [(row["model"]["repo_id"], row["rank"]) for row in board["items"]] == [
+        ("lab/Known", 1),
+        ("other/large", None),
+    ]
     first, second = board["items"]
     assert first["mean"]["value"] == pytest.approx((0.5 + 0.25 + 0.75 + 1.0) / 4)
     assert first["families"]["image_to_image"]["value"] == 0.25

@@ -113,9 +113,7 @@ def test_the_table_covers_every_operation() -> None:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.method} {rule.path}")
-def test_each_caller_gets_what_the_table_says(
-    rule: Rule, ids: dict[str, object], callers: dict[str, Client]
-) -> None:
+def test_each_caller_gets_what_the_table_says(rule: Rule, ids: dict[str, object], callers: dict[str, Client]) -> None:
     for name in CALLERS:
         address = API + rule.path.format(**ids)
         arguments = {"data": BODY, "content_type": "application/json"} if rule.method == "post" else {}

@@ -131,4 +131,3 @@ def test_the_document_of_the_api_is_served_and_says_who_may_ask(client: Client) 
 @pytest.mark.django_db
 def test_the_foot_of_every_page_leads_to_the_api(client: Client) -> None:
     assert 'href="/api/"' in client.get("/queue/").content.decode()
-

@@ -29,7 +29,10 @@ def known(submitter: User) -> dict[str, str]:
     """Values of parameters in paths that lead somewhere."""
     suite = make_suite("medheb-mini")
     run = make_scored_run(
-        suite=suite, hits={"task0": 0.5, "task1": 0.25}, failures={"task2": "model_invalid"}, revision=make_revision("lab/known")
+        suite=suite,
+        hits={"task0": 0.5, "task1": 0.25},
+        failures={"task2": "model_invalid"},
+        revision=make_revision("lab/known"),
     )
     submission = Submission.objects.create(revision=run.revision, suite=suite, submitter=submitter)
     waiting = make_run(suite=suite, user=submitter)

@@ -95,7 +95,8 @@ def test_what_expired_or_belongs_to_a_closed_account_does_not_work(submitter: Us
 
 
 @pytest.mark.parametrize(
-    "header", ["Bearer mb_wrong", "Bearer", "Bearer ", "Basic bWI6bWI=", "mb_wrong", "Bearer \x00", "Bearer " + "é" * 20]
+    "header",
+    ["Bearer mb_wrong", "Bearer", "Bearer ", "Basic bWI6bWI=", "mb_wrong", "Bearer \x00", "Bearer " + "é" * 20],
 )
 def test_a_wrong_token_is_refused_even_where_none_is_needed(header: str) -> None:
     answer = Client().get(f"{API}/models", headers={"Authorization": header})
