@@ -108,7 +108,7 @@ def list_runs(request: HttpRequest, asked: Query[RunFilter]) -> dict[str, Any]:
 @reads(router, "/runs/{uuid:run_id}", RunDetailAnswer)
 def get_run(request: HttpRequest, run_id: UUID) -> dict[str, Any]:
     """One run that is published or yours."""
-    run = _visible_run(request.auth.user, run_id)
+    run = visible_run(request.auth.user, run_id)
     detail = run_detail(run_id, with_events=False)
     if detail is None:
         raise Http404(NO_RUN)
@@ -124,14 +124,19 @@ def get_run(request: HttpRequest, run_id: UUID) -> dict[str, Any]:
 def get_run_log(request: HttpRequest, run_id: UUID) -> list[Any]:
     """What evaluating your model printed, a part for each worker."""
     viewer = request.auth.user
-    _visible_run(viewer, run_id)
+    visible_run(viewer, run_id)
     if not may_read_logs(viewer, run_id=run_id):
         message = "Only who submitted the model may read the log."
         raise ApiError(HTTPStatus.FORBIDDEN, code="forbidden", message=message)
     return child_logs_for(viewer, run_id=run_id)
 
 
-def _visible_run(viewer: Viewer, run_id: UUID) -> RunRow:
+def visible_run(viewer: Viewer, run_id: UUID) -> RunRow:
+    """A run that a person may see with its results.
+
+    Raises:
+        Http404: there is none for them.
+    """
     run = run_row(viewer, run_id=run_id)
     if run is None:
         raise Http404(NO_RUN)

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from leaderboard.models import EmbeddingModel, Run, Suite, User
-from tests.factories import make_cell, make_revision, make_run, make_scored_run, make_suite
+from tests.factories import make_revision, make_run, make_scored_run, make_suite
 from tests.leaderboard.api_requests import API, get, with_token
 from tests.probe_documents import board_of, make_probing_suite, publish, store_board
 
@@ -79,19 +79,25 @@ def test_runs_are_listed_and_shown_with_their_tasks(client: Client, run: Run, pa
 
 
 @pytest.mark.usefixtures("partial")
-def test_scores_have_their_interval_and_can_be_asked_for_by_everything_that_names_them(
-    client: Client, run: Run
-) -> None:
-    assert get(client, "/scores")["count"] == 7
-    (score,) = get(client, "/scores", model="lab/Known", task="task1")["items"]
+def test_scores_have_their_interval(client: Client, run: Run) -> None:
+    (score,) = [one for one in get(client, "/scores/model/LAB/known")["items"] if one["task"] == "task1"]
     assert score == {
         "run": str(run.pk), "model": "lab/Known", "commit": run.revision.commit, "adapter_repo_id": "",
         "suite": "medheb-mini", "suite_version": "1", "task": "task1", "metric": "hit@1", "is_main": True,
         "value": 0.25, "lower": 0.23, "upper": 0.27, "chance": 0.25, "n_queries": 4,
     }  # fmt: skip
-    assert get(client, "/scores", run=run.pk)["count"] == 4
-    assert get(client, "/scores", suite="medheb-mini", is_main=False)["count"] == 0
-    assert get(client, "/scores", metric="ndcg@10")["count"] == 0
+
+
+def test_scores_are_those_of_a_run_a_model_or_a_task(client: Client, run: Run, partial: Run) -> None:
+    assert get(client, f"/scores/run/{partial.pk}")["count"] == 3
+    assert get(client, "/scores/model/lab/known", suite="medheb-mini", is_main=True)["count"] == 4
+    assert get(client, "/scores/model/lab/known", suite="another")["count"] == 0
+    assert get(client, "/scores/model/lab/known", metric="ndcg@10")["count"] == 0
+    assert get(client, "/scores/model/lab/known", is_main=False)["count"] == 0
+    on_task = get(client, "/scores/task/medheb-mini/task1")["items"]
+    assert sorted((one["model"], one["value"]) for one in on_task) == [("lab/Known", 0.25), ("other/large", 0.9)]
+    for path in ("/scores/model/lab/none", "/scores/task/medheb-mini/none", f"/scores/run/{run.suite.pk:032x}"):
+        assert get(client, path, status=404)["code"] == "not_found"
 
 
 @pytest.mark.usefixtures("run", "partial")
@@ -201,7 +207,7 @@ def test_an_answer_that_has_not_changed_is_not_sent_again(client: Client, run: R
         ("/models", {"q": "a\x00b"}, "invalid_request", "q"),
         ("/models", {"q": "a" * 201}, "invalid_request", "q"),
         ("/runs", {"state": "finished"}, "invalid_request", "state"),
-        ("/scores", {"run": "1"}, "invalid_request", "run"),
+        ("/models", {"max_parameters": "0"}, "invalid_request", "max_parameters"),
         ("/tasks", {"level": "L6"}, "invalid_request", "level"),
         ("/queue", {"page": "0"}, "invalid_request", "page"),
     ],
@@ -233,23 +239,25 @@ def test_addresses_and_methods_that_do_not_exist(client: Client, run: Run) -> No
 
 def test_a_withdrawn_model_vanishes(client: Client, run: Run) -> None:
     EmbeddingModel.objects.filter(pk=run.revision.model_id).update(owner_opted_out=True)
-    assert get(client, "/models")["items"] == get(client, "/scores")["items"] == get(client, "/runs")["items"] == []
+    assert get(client, "/models")["items"] == get(client, "/runs")["items"] == []
     assert get(client, "/boards/medheb-mini/overall")["items"] == []
-    for path in ("/models/lab/known", f"/runs/{run.pk}"):
+    assert get(client, "/scores/task/medheb-mini/task0")["items"] == []
+    for path in ("/models/lab/known", f"/runs/{run.pk}", f"/scores/run/{run.pk}", "/scores/model/lab/known"):
         assert get(client, path, status=404)["code"] == "not_found"
 
 
 @pytest.mark.parametrize(
     ("path", "queries"),
     [
-        ("/models", 2), ("/models/lab/known", 2), ("/runs", 2), ("/runs/{run}", 3), ("/scores", 2), ("/suites", 2),
+        ("/models", 2), ("/models/lab/known", 2), ("/runs", 2), ("/runs/{run}", 3), ("/scores/run/{run}", 3), ("/scores/model/lab/known", 3), ("/scores/task/medheb-mini/task0", 3), ("/suites", 2),
         ("/tasks", 3), ("/tasks/medheb-mini/task0", 1), ("/boards", 2), ("/boards/medheb-mini/overall", 7),
         ("/boards/medheb-mini/family/image_to_label", 7), ("/queue", 9),
     ],
 )  # fmt: skip
 def test_queries_do_not_grow_with_rows(
-    path: str, queries: int, client: Client, suite: Suite, run: Run, django_assert_max_num_queries: Counted
+    path: str, queries: int, client: Client, run: Run, django_assert_max_num_queries: Counted
 ) -> None:
+    suite = run.suite
     for number in range(3):
         make_scored_run(suite=suite, hits=HITS, revision=make_revision(f"lab/more-{number}"))
         make_run(suite=suite)

@@ -50,7 +50,11 @@ RULES = [
     Rule("get_run", "/runs/{rerun}", 404, 404, 404, 404, 403, 200),
     Rule("get_run_log", "/runs/{public}/log", 401, 403, 403, 403, 403, 200),
     Rule("get_run_log", "/runs/{private}/log", 401, 404, 200, 200, 403, 200),
-    Rule("list_scores", "/scores", *PUBLIC),
+    Rule("list_scores_of_run", "/scores/run/{public}", *PUBLIC),
+    Rule("list_scores_of_run", "/scores/run/{private}", *OWN),
+    Rule("list_scores_of_model", "/scores/model/lab/public", *PUBLIC),
+    Rule("list_scores_of_model", "/scores/model/lab/private", *OWN),
+    Rule("list_scores_on_task", "/scores/task/medheb-mini/task0", *PUBLIC),
     Rule("list_suites", "/suites", *PUBLIC),
     Rule("list_tasks", "/tasks", *PUBLIC),
     Rule("get_task", "/tasks/medheb-mini/task0", *PUBLIC),
@@ -127,7 +131,6 @@ def test_lists_hold_what_is_public_and_what_is_ones_own(ids: dict[str, object], 
     expected = {"anonymous": {public}, "stranger": {public}, "owner": {public, private}, "reader": {public, private}}
     for name, runs in {**expected, "staff": {public, private, rerun}}.items():
         assert {run["id"] for run in get(callers[name], "/runs")["items"]} == runs, name
-        assert {score["run"] for score in get(callers[name], "/scores")["items"]} == {public}, name
     names = {"anonymous": ["lab/public"], "owner": ["lab/private", "lab/public"]}
     for name, models in names.items():
         assert [model["repo_id"] for model in get(callers[name], "/models")["items"]] == models
@@ -140,8 +143,9 @@ def test_scores_of_a_run_that_is_not_published_are_its_owners(
     run = make_published_run(revision=make_revision("lab/draft"), suite=suite)
     submission = Submission.objects.create(revision=run.revision, suite=suite, submitter=submitter)
     Run.objects.filter(pk=run.pk).update(is_published=False, submission=submission)
-    for client, n_scores in ((Client(), 0), (stranger_client, 0), (submitter_client, 4), (administrator_client, 4)):
-        assert get(client, "/scores")["count"] == n_scores
+    for client, n_scores in ((Client(), 0), (stranger_client, 0), (submitter_client, 1), (administrator_client, 1)):
+        assert get(client, "/scores/task/medheb-mini/task0")["count"] == n_scores
+        get(client, f"/scores/run/{run.pk}", status=200 if n_scores else 404)
         assert get(client, "/boards/medheb-mini/overall")["count"] == 0
 
 

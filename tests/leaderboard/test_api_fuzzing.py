@@ -14,10 +14,10 @@ from schemathesis.generation import GenerationMode
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from leaderboard.config.wsgi import application
-from leaderboard.models import ApiToken, Run, Submission, Suite, User
-from leaderboard.models.vocabulary import ApiScope, RunState
+from leaderboard.models import Submission, User
+from leaderboard.models.vocabulary import ApiScope
 from leaderboard.services.api_tokens import api_token_create
-from tests.factories import make_cell, make_measured_run, make_revision, make_run, make_scored_run, make_suite
+from tests.factories import make_revision, make_run, make_scored_run, make_suite
 
 EXAMPLES = 8
 EXCLUDED = {"POST": [positive_data_acceptance]}
