@@ -27,6 +27,10 @@ class ModelAnswer(Schema):
     n_published_runs: int
 
 
+class ModelList(Listing[ModelAnswer]):
+    """A part of a list of models."""
+
+
 class RevisionAnswer(Schema):
     """One exact state of a model."""
 
@@ -63,7 +67,7 @@ class ModelFilter(Place):
         return Q(**{name: value for name, value in asked.items() if value is not None})
 
 
-@reads(router, "/models", Listing[ModelAnswer])
+@reads(router, "/models", ModelList)
 def list_models(request: HttpRequest, asked: Query[ModelFilter]) -> dict[str, Any]:
     """Models with a published run, and those that you submitted, by name."""
     found = model_list(request.auth.user, where=asked.where, limit=asked.limit, offset=asked.offset)

@@ -44,11 +44,6 @@ class Place(Schema):
 class Listing(Schema, Generic[Row]):
     """A part of a list, with the number of items in all of it."""
 
-    @classmethod
-    def model_parametrized_name(cls, params: tuple[type[Any], ...]) -> str:
-        """The name in the OpenAPI document: `RunList` for a list of `RunAnswer`."""
-        return params[0].__name__.removesuffix("Answer") + "List"
-
     items: list[Row]
     count: int
     limit: int

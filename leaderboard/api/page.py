@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from ninja.responses import NinjaJSONEncoder
 
 from leaderboard.api.errors import ErrorBody, error_response
 
+REFERENCE = "#/components/schemas/"
 SUCCESS = ("200", "201")
 
 
@@ -29,7 +31,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One thing that a program can do."""
+    """One thing that a program can do. `sent` names the objects of its body and answer."""
 
     key: str
     method: str
@@ -40,6 +42,7 @@ class Operation:
     parameters: tuple[Value, ...]
     body: str
     answer: str
+    sent: tuple[str, ...]
     statuses: tuple[str, ...]
 
 
@@ -78,10 +81,8 @@ def _context(api: NinjaAPI) -> dict[str, Any]:
     return {
         "section": "api",
         "groups": _groups(document),
-        "shapes": [_shape(name, schema) for name, schema in sorted(_objects(document).items())],
-        "enumerations": [
-            (name, schema["enum"]) for name, schema in sorted(_schemas(document).items()) if "enum" in schema
-        ],
+        "shapes": [_shape(name, schema) for name, schema in _sent(document).items() if "properties" in schema],
+        "enumerations": [(name, schema["enum"]) for name, schema in _sent(document).items() if "enum" in schema],
         "introduction": document["info"]["description"],
     }
 
@@ -92,13 +93,20 @@ def no_such_address(request: HttpRequest, rest: str = "") -> HttpResponse:
     return error_response(404, ErrorBody(code="not_found", message=message))
 
 
-def _schemas(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = document["components"]["schemas"]
-    return found
+def _sent(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What stands in bodies and answers, by name, with everything inside; what only describes addresses is left out."""
+    schemas = document["components"]["schemas"]
+    found: set[str] = set()
+    new = _references(document["paths"])
+    while new:
+        found |= new
+        new = set().union(*(_references(schemas[name]) for name in new)) - found
+    return {name: schemas[name] for name in sorted(found)}
 
 
-def _objects(document: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: schema for name, schema in _schemas(document).items() if "properties" in schema}
+def _references(part: Any) -> set[str]:
+    """The names of the objects that a part of the document refers to."""
+    return set(re.findall(rf'"{REFERENCE}(\w+)"', json.dumps(part)))
 
 
 def _groups(document: Mapping[str, Any]) -> list[tuple[str, list[Operation]]]:
@@ -123,6 +131,7 @@ def _operation(path: str, method: str, details: Mapping[str, Any]) -> Operation:
         parameters=tuple(_parameters(details["parameters"])),
         body=_words(body) if body else "",
         answer=_words(schema) if schema else "",
+        sent=tuple(sorted(_references([body, schema]))),
         statuses=tuple(details["responses"]),
     )
 
@@ -150,11 +159,12 @@ def _shape(name: str, schema: Mapping[str, Any]) -> Shape:
 
 
 def _words(schema: Mapping[str, Any]) -> str:
-    """A schema in a few words, with the names of other objects."""
+    """A schema in a few words, with the names of other objects. The framework's "all of" has a single part."""
     if "$ref" in schema:
-        return str(schema["$ref"]).rpartition("/")[2]
-    if "anyOf" in schema:
-        return " or ".join(_words(one) for one in schema["anyOf"])
+        return str(schema["$ref"]).removeprefix(REFERENCE)
+    for alternatives in ("anyOf", "allOf"):
+        if alternatives in schema:
+            return " or ".join(_words(one) for one in schema[alternatives])
     if "enum" in schema:
         return "one of " + ", ".join(str(value) for value in schema["enum"])
     if schema.get("type") == "array":

@@ -43,6 +43,10 @@ class RunAnswer(Schema):
     error_message: str
 
 
+class RunList(Listing[RunAnswer]):
+    """A part of a list of runs."""
+
+
 class RunTask(Schema):
     """One task of a run. `value` is that of the task's main metric, null until it has succeeded."""
 
@@ -98,7 +102,7 @@ class RunFilter(Place):
         return Q(**{name: value for name, value in asked.items() if value is not None})
 
 
-@reads(router, "/runs", Listing[RunAnswer])
+@reads(router, "/runs", RunList)
 def list_runs(request: HttpRequest, asked: Query[RunFilter]) -> dict[str, Any]:
     """Published runs and your own, the newest first."""
     found = run_list(request.auth.user, where=asked.where, limit=asked.limit, offset=asked.offset)

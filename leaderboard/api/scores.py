@@ -35,6 +35,10 @@ class ScoreAnswer(Schema):
     n_queries: int | None
 
 
+class ScoreList(Listing[ScoreAnswer]):
+    """A part of a list of scores."""
+
+
 class ScoreFilter(Place):
     """Which scores."""
 
@@ -59,14 +63,14 @@ class ModelScoreFilter(ScoreFilter):
         return asked if self.suite is None else {**asked, "task_run__run__suite__slug": self.suite}
 
 
-@reads(router, "/scores/run/{uuid:run_id}", Listing[ScoreAnswer])
+@reads(router, "/scores/run/{uuid:run_id}", ScoreList)
 def list_scores_of_run(request: HttpRequest, run_id: UUID, asked: Query[ScoreFilter]) -> dict[str, Any]:
     """The scores of one run that is published or yours."""
     visible_run(request.auth.user, run_id)
     return _scores(request, asked, Q(task_run__run=run_id))
 
 
-@reads(router, "/scores/model/{owner}/{name}", Listing[ScoreAnswer])
+@reads(router, "/scores/model/{owner}/{name}", ScoreList)
 def list_scores_of_model(
     request: HttpRequest, owner: Path[Text], name: Path[Text], asked: Query[ModelScoreFilter]
 ) -> dict[str, Any]:
@@ -77,7 +81,7 @@ def list_scores_of_model(
     return _scores(request, asked, Q(task_run__run__revision__model__repo_id=model.repo_id))
 
 
-@reads(router, "/scores/task/{suite}/{path:name}", Listing[ScoreAnswer])
+@reads(router, "/scores/task/{suite}/{path:name}", ScoreList)
 def list_scores_on_task(
     request: HttpRequest, suite: Path[Text], name: Path[Text], asked: Query[ScoreFilter]
 ) -> dict[str, Any]:

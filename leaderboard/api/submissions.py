@@ -55,6 +55,10 @@ class SubmissionAnswer(Schema):
     closed_at: datetime | None
 
 
+class SubmissionList(Listing[SubmissionAnswer]):
+    """A part of a list of submissions."""
+
+
 class Progress(Schema):
     """How far a run is."""
 
@@ -119,7 +123,7 @@ def submit(request: HttpRequest, asked: SubmitRequest) -> Status[Any]:
     return Status(HTTPStatus.CREATED, made)
 
 
-@reads(router, "/submissions", Listing[SubmissionAnswer], of_a_person=True)
+@reads(router, "/submissions", SubmissionList, of_a_person=True)
 def list_submissions(request: HttpRequest, asked: Query[Place]) -> dict[str, Any]:
     """Your submissions, the newest first."""
     found = submission_list(request.auth.user, limit=asked.limit, offset=asked.offset)

@@ -47,6 +47,10 @@ class TaskAnswer(Schema):
     best: float | None = Field(description="The best published value of the main metric.")
 
 
+class TaskList(Listing[TaskAnswer]):
+    """A part of a list of tasks."""
+
+
 class TaskDetail(Schema):
     """A task with its declaration, which never changes within a suite's version."""
 
@@ -104,7 +108,7 @@ def list_suites(request: HttpRequest) -> Any:
     return live_suites()
 
 
-@reads(router, "/tasks", Listing[TaskAnswer])
+@reads(router, "/tasks", TaskList)
 def list_tasks(request: HttpRequest, asked: Query[TaskFilter]) -> dict[str, Any]:
     """Tasks of the live suites, in the suites' order."""
     found = live_tasks().filter(**asked.where)
