@@ -30,8 +30,16 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """A body or an answer: an object of this name, or a list of such."""
+
+    name: str
+    is_list: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Operation:
-    """One thing that a program can do. `sent` names the objects of its body and answer."""
+    """One thing that a program can do."""
 
     key: str
     method: str
@@ -40,9 +48,8 @@ class Operation:
     description: str
     needs_person: bool
     parameters: tuple[Value, ...]
-    body: str
-    answer: str
-    sent: tuple[str, ...]
+    body: Named | None
+    answer: Named
     statuses: tuple[str, ...]
 
 
@@ -120,7 +127,6 @@ def _groups(document: Mapping[str, Any]) -> list[tuple[str, list[Operation]]]:
 def _operation(path: str, method: str, details: Mapping[str, Any]) -> Operation:
     body = details.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
     answer = next(details["responses"][status] for status in details["responses"] if status in SUCCESS)
-    schema = answer.get("content", {}).get("application/json", {}).get("schema")
     return Operation(
         key=details["operationId"],
         method=method.upper(),
@@ -129,11 +135,15 @@ def _operation(path: str, method: str, details: Mapping[str, Any]) -> Operation:
         description=details.get("description", ""),
         needs_person={} not in details["security"],
         parameters=tuple(_parameters(details["parameters"])),
-        body=_words(body) if body else "",
-        answer=_words(schema) if schema else "",
-        sent=tuple(sorted(_references([body, schema]))),
+        body=_named(body) if body else None,
+        answer=_named(answer["content"]["application/json"]["schema"]),
         statuses=tuple(details["responses"]),
     )
+
+
+def _named(schema: Mapping[str, Any]) -> Named:
+    is_list = schema.get("type") == "array"
+    return Named(_words(schema["items"] if is_list else schema), is_list)
 
 
 def _parameters(parameters: list[Mapping[str, Any]]) -> Iterator[Value]:
