@@ -19,7 +19,7 @@ from leaderboard.models.vocabulary import ApiScope
 from leaderboard.services.api_tokens import api_token_create
 from tests.factories import make_revision, make_run, make_scored_run, make_suite
 
-EXAMPLES = 6
+EXAMPLES = 5
 EXCLUDED = {"POST": [positive_data_acceptance]}
 """What has the right form is still refused where the hub knows no such repository."""
 
