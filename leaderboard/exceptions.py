@@ -51,3 +51,9 @@ class SuiteMissing(ApplicationError):
     """No such suite, or nothing of it is installed."""
 
     code = "suite_missing"
+
+
+class TokenLimitReached(ApplicationError):
+    """The person has as many API tokens as one may have."""
+
+    code = "token_limit_reached"

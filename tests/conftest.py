@@ -1,9 +1,23 @@
-"""Fixtures for every test: where the real data lie."""
+"""Fixtures for every test: where the real data lie, and nothing left open at the end."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.core.cache import cache
+
+
+def close_cache_connections() -> None:
+    """End this thread's connections to the cache, which Django leaves to the end of the process."""
+    for pool in cache._cache._pools.values():
+        pool.disconnect()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_open_connections_to_the_cache() -> Iterator[None]:
+    yield
+    close_cache_connections()
 
 
 @pytest.fixture(scope="session")

@@ -224,3 +224,17 @@ CONTENT_SECURITY_POLICY = {
 }
 
 LOGGING = logging_config(LOG_FORMAT)
+
+# --- the API: requests per minute, counted in a cache that all processes of the site share ----------------------------
+
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "medboard",
+        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},  # a page never waits long for a counter
+    }
+}
+API_ANONYMOUS_PER_MINUTE = env.int("API_ANONYMOUS_PER_MINUTE", default=60)
+API_USER_PER_MINUTE = env.int("API_USER_PER_MINUTE", default=300)
+API_WRITES_PER_MINUTE = env.int("API_WRITES_PER_MINUTE", default=20)

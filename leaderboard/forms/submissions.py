@@ -110,12 +110,12 @@ class SubmissionForm(forms.Form):
                 found = read_repository(cleaned[repository])
                 cleaned[repository], pasted = found.repo_id, found.revision
             except AddressInvalid as error:
-                self.add_error(repository, str(error))
+                self.add_error(repository, forms.ValidationError(str(error), code="address_invalid"))
         if cleaned.get(revision):
             try:
                 cleaned[revision] = read_revision(cleaned[revision])
             except AddressInvalid as error:
-                self.add_error(revision, str(error))
+                self.add_error(revision, forms.ValidationError(str(error), code="address_invalid"))
         if pasted and cleaned.get(revision, pasted) not in {"", pasted}:
             self.add_error(revision, f"The address above names revision {pasted}. Leave one of them out.")
         elif pasted and revision in cleaned:
@@ -132,7 +132,8 @@ class SubmissionForm(forms.Form):
         well_formed = self.is_valid()
         report = hub.preflight(**self._hub_request())
         for problem in report.problems:
-            self.add_error(problem.field if problem.field in self.fields else None, problem.message)
+            field = problem.field if problem.field in self.fields else None
+            self.add_error(field, forms.ValidationError(problem.message, code=problem.code))
         return Checked(report=report if well_formed else None, passed=well_formed and report.passed)
 
     def _hub_request(self) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """The data model. Constraints in the database carry the rules; services make every change."""
 
 from leaderboard.models.accounts import User
+from leaderboard.models.api_tokens import ApiToken
 from leaderboard.models.catalogue import Suite, Task
 from leaderboard.models.comparisons import RunComparison
 from leaderboard.models.embedding_models import EmbeddingModel, ModelRevision
@@ -14,6 +15,7 @@ from leaderboard.models.submissions import Submission, SubmissionPause
 
 __all__ = [
     "AggregateScore",
+    "ApiToken",
     "BoardSnapshot",
     "ChildLog",
     "Delivery",

@@ -227,6 +227,13 @@ class DeliveryState(models.TextChoices):
     FAILED = "failed", "Given up"
 
 
+class ApiScope(models.TextChoices):
+    """What an API token may be used for."""
+
+    READ = "read", "Read what its owner can see"
+    SUBMIT = "submit", "Submit models and cancel submissions"
+
+
 class AggregateScope(models.TextChoices):
     """What a mean over tasks covers."""
 

@@ -17,11 +17,16 @@ class ChildLogRow:
     written_at: datetime
 
 
-def child_logs_for(user: User | AnonymousUser, *, run_id: object) -> list[ChildLogRow]:
-    """The logs of a run that a person may read: its submitter and staff all of them, everybody else none."""
+def may_read_logs(user: User | AnonymousUser, *, run_id: object) -> bool:
+    """Whether a person may read what a run's children wrote: its submitter and staff, nobody else."""
     if not user.is_authenticated:
-        return []
-    if not user.is_staff and not Run.objects.filter(pk=run_id, submission__submitter=user.pk).exists():
+        return False
+    return user.is_staff or Run.objects.filter(pk=run_id, submission__submitter=user.pk).exists()
+
+
+def child_logs_for(user: User | AnonymousUser, *, run_id: object) -> list[ChildLogRow]:
+    """The logs of a run that a person may read: all of them or none."""
+    if not may_read_logs(user, run_id=run_id):
         return []
     return [
         ChildLogRow(*row)

@@ -1,6 +1,7 @@
 """Every rule that the database keeps: a row that breaks it is refused, by name."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from django.utils import timezone
 
 from leaderboard.models import (
     AggregateScore,
+    ApiToken,
     BoardSnapshot,
     ChildLog,
     Delivery,
@@ -66,6 +68,12 @@ def any_aggregate(**filters: Any) -> models.QuerySet:
 
 def any_revision() -> models.QuerySet:
     return ModelRevision.objects.filter(pk=make_revision().pk)
+
+
+def any_token(**facts: Any) -> models.QuerySet:
+    defaults = {"name": "n", "prefix": "mb_abcdef", "secret_sha256": "0" * 64, "scopes": ["read"]}
+    expires = {"user": make_user(), "expires_at": timezone.now() + timedelta(days=1)}
+    return ApiToken.objects.filter(pk=ApiToken.objects.create(**{**defaults, **expires, **facts}).pk)
 
 
 def second_run(first: Run, **facts: Any) -> Run:
@@ -150,6 +158,11 @@ def same_example_twice() -> None:
 
 
 FORBIDDEN: dict[str, Callable[[], Any]] = {
+    "api_token_has_name": lambda: any_token(name=""),
+    "api_token_prefix_form": lambda: any_token(prefix="hf_abcdef"),
+    "api_token_secret_sha256_hex": lambda: any_token(secret_sha256="mb_" + "a" * 43),
+    "api_token_scopes_known": lambda: any_token(scopes=["read", "admin"]),
+    "api_token_expires_later": lambda: any_token(expires_at=timezone.now() - timedelta(days=1)),
     "notification_settings_url_with_secret": lambda: NotificationSettings.objects.create(
         user=make_user(), webhook_url="https://example.org/"
     ),
@@ -376,6 +389,11 @@ def test_an_example_image_is_bounded_and_of_an_input_with_images() -> None:
         example(task=task, record=1, n_images=1, image=b"x" * (EXAMPLE_IMAGE_BYTES + 1))
     with pytest.raises(IntegrityError, match="task_example_text_bounded"), transaction.atomic():
         example(task=task, record=2, instruction="x" * (EXAMPLE_CHARACTERS + 1))
+
+
+def test_a_token_may_be_used_for_something() -> None:
+    with pytest.raises(IntegrityError, match="api_token_scopes_known"), transaction.atomic():
+        any_token(scopes=[])
 
 
 def test_every_constraint_of_every_model_has_a_forbidden_row() -> None:

@@ -1,0 +1,1 @@
+"""The site for programs: JSON over HTTP, version 1."""

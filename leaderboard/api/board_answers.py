@@ -1,0 +1,161 @@
+"""How boards are written as answers: the only file of the API that knows what a board's rows look like."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from ninja import Schema
+from pydantic import Field
+
+from leaderboard.models.vocabulary import AggregateScope, Level, Modality, PhrasingStyle
+from leaderboard.selectors.boards import Board, BoardRow
+from leaderboard.selectors.probe_rows import Ceiling, ProbeCell
+from leaderboard.selectors.published import PublishedModel
+
+
+class ModelOnBoard(Schema):
+    """The model behind a published run."""
+
+    run: UUID = Field(alias="run_id")
+    repo_id: str
+    commit: str
+    adapter_repo_id: str
+    adapter_commit: str
+    parameters: int | None
+    dimension: int | None
+    licence: str
+    gated: bool
+
+
+class Mean(Schema):
+    """A mean over the evaluated tasks of a group, in [0, 1], with its 95% interval."""
+
+    value: float
+    lower: float | None
+    upper: float | None
+    n_tasks: int
+    n_expected: int
+
+
+class TaskValue(Schema):
+    """Hit@1 on one task, in [0, 1], with its 95% interval."""
+
+    value: float
+    lower: float | None
+    upper: float | None
+    chance: float
+    n_queries: int
+
+
+class MissingTasks(Schema):
+    """Tasks without a score; `code` says why and is empty where the run never had them."""
+
+    code: str
+    n_tasks: int
+
+
+class BoardRowAnswer(Schema):
+    """One published run. Ranks are null where tasks are missing, rank intervals while statistics are being made."""
+
+    model: ModelOnBoard
+    rank: int | None
+    rank_lower: int | None
+    rank_upper: int | None
+    tie_group: int | None = Field(description="The rank of the best model that it cannot be told apart from.")
+    mean: Mean | None
+    cv: float | None = Field(description="The spread across families; on the overall board alone.")
+    families: dict[str, Mean] = Field(description="By family; on the overall board alone.")
+    tasks: dict[str, TaskValue] = Field(description="By the task's name; not on the overall board.")
+    missing: list[MissingTasks]
+
+
+class BoardAnswer(Schema):
+    """A board: complete rows by rank, then the others. `has_rank_intervals`: its statistics cover all that is listed."""
+
+    suite: str
+    suite_version: str
+    synthetic: bool
+    scope: AggregateScope
+    key: str
+    chance: float | None
+    has_rank_intervals: bool
+    items: list[BoardRowAnswer]
+    count: int
+    limit: int
+    offset: int
+
+
+class CellAnswer(Schema):
+    """One model on one modality, level and style: its Discrimination Score (DS) with what the board says of it."""
+
+    model: ModelOnBoard
+    task: str
+    modality: Modality
+    dataset: str
+    level: Level
+    style: PhrasingStyle
+    subtype: str | None
+    selection: str
+    ds: float
+    lower: float | None
+    upper: float | None
+    cell_class: str
+    failure_rate: float
+    pass_rate_adjusted: float
+    n_anchors: int
+    rank: int
+    rank_lower: int
+    rank_upper: int
+    tie_group: int
+    ceiling: str | None = Field(description="The first level at which the model collapses on this modality, if any.")
+
+
+class ProbeBoardAnswer(Schema):
+    """The cells of a probing suite."""
+
+    suite: str
+    suite_version: str
+    synthetic: bool
+    is_fresh: bool = Field(description="Whether they cover exactly what is published.")
+    items: list[CellAnswer]
+    count: int
+    limit: int
+    offset: int
+
+
+def board_row_answer(row: BoardRow, *, task_names: Mapping[int, str]) -> dict[str, Any]:
+    """A row of a board."""
+    standing = row.standing
+    return {
+        "model": row.model,
+        "rank": row.rank,
+        "rank_lower": standing.rank_lower if standing else None,
+        "rank_upper": standing.rank_upper if standing else None,
+        "tie_group": standing.tie_group if standing else None,
+        "mean": row.mean,
+        "cv": row.cv,
+        "families": row.groups,
+        "tasks": {task_names[task]: score for task, score in row.tasks.items()},
+        "missing": row.missing,
+    }
+
+
+def board_answer(board: Board, rows: Iterable[BoardRow]) -> dict[str, Any]:
+    """A board with some of its rows."""
+    names = {task.pk: task.name for task in board.tasks}
+    return {
+        "suite": board.suite.slug,
+        "suite_version": board.suite.version,
+        "synthetic": board.suite.synthetic,
+        "scope": board.scope,
+        "key": board.key,
+        "chance": board.chance,
+        "has_rank_intervals": board.has_rank_intervals,
+        "items": [board_row_answer(row, task_names=names) for row in rows],
+    }
+
+
+def cell_answer(cell: ProbeCell, *, model: PublishedModel, ceiling: Ceiling | None) -> dict[str, Any]:
+    """A cell of a model, with where the model stops on its modality."""
+    facts = {name: getattr(cell, name) for name in CellAnswer.model_fields if name not in {"model", "ceiling"}}
+    return {**facts, "model": model, "ceiling": ceiling.ceiling if ceiling else None}
