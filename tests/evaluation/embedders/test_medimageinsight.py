@@ -17,6 +17,7 @@ from evaluation.embedders.registry import load_embedder
 from evaluation.errors import ConversionRefused, ModelInvalid
 from evaluation.inputs import EmbeddingInput
 from tests.evaluation.embedders.official_networks import Random, State, convert_tiny, write_byte_pairs
+from tests.evaluation.embedders.standing_alone import assert_images_stand_alone
 
 WIDTHS, DEPTHS, HEAD, WINDOW = (32, 32, 64, 64), (1, 1, 2, 1), 32, 12
 KERNELS, STRIDES = (7, 3, 3, 3), (4, 2, 2, 2)
@@ -268,3 +269,7 @@ def test_a_folder_with_fewer_tensors_is_refused(folder: Path, tmp_path: Path) ->
     save_file(tensors, broken / "model.safetensors")
     with pytest.raises(ModelInvalid, match="holds no numbers"):
         load_embedder(broken)
+
+
+def test_the_vector_of_an_image_depends_on_nothing_else(folder: Path, image_files: list[Path]) -> None:
+    assert_images_stand_alone(load_embedder(folder), image_files)
