@@ -208,13 +208,14 @@ class ModelCalls:
 
     `batches` counts calls, repeated ones too. `padding_waste` is the share of padding among the tokens that it was
     given, in [0, 1). `out_of_memory` counts batches that were halved. `texts_cut` counts inputs of whose text the model
-    read only the beginning.
+    read only the beginning. `deterministic` is False where an operation had no deterministic form.
     """
 
     batches: int
     padding_waste: float
     out_of_memory: int
     texts_cut: int
+    deterministic: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +225,7 @@ class EmbeddingStatistics:
     `inputs` were asked for, task by task; `unique_inputs` of them differ; `embedded` went through the
     model, and the others were known from earlier runs; an input that stands in two lots is embedded for each. `damaged_entries` of the embedding store were found and computed anew.
     Of those that went through the model, `texts_cut` had a text of which the model read only the beginning.
+    `deterministic` is False where the model used an operation that may round differently when it is repeated.
     """
 
     inputs: int
@@ -234,3 +236,4 @@ class EmbeddingStatistics:
     out_of_memory: int
     damaged_entries: int
     texts_cut: int = 0
+    deterministic: bool = True

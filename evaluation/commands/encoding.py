@@ -74,6 +74,7 @@ class ModelEncoding:
             out_of_memory=calls.out_of_memory,
             damaged_entries=self.store.damaged_entries,
             texts_cut=calls.texts_cut,
+            deterministic=calls.deterministic,
         )
 
 
@@ -87,6 +88,8 @@ def statistics_line(statistics: EmbeddingStatistics) -> str:
         parts.append(f"{statistics.out_of_memory} batches halved for lack of memory")
     if statistics.texts_cut:
         parts.append(f"warning: the model read only the beginning of {statistics.texts_cut} texts")
+    if not statistics.deterministic:
+        parts.append("warning: the model uses operations whose rounding differs from run to run")
     if statistics.damaged_entries:
         parts.append(f"{statistics.damaged_entries} damaged entries of the embedding store computed anew")
     return "; ".join(parts)

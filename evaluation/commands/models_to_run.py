@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from evaluation.embedders.chance import ChanceEmbedder
+from evaluation.embedders.determinism import prepare_determinism, require_determinism
 from evaluation.embedders.encode_config import encode_config as find_encode_config
 from evaluation.embedders.packaged import minilm_folder
 from evaluation.embedders.protocol import Embedder
@@ -63,7 +64,7 @@ class ModelToRun:
     encode_config: str = ""
 
     def load(self, device: str) -> Embedder:
-        """Load it.
+        """Load it, to compute deterministically from here on.
 
         Raises:
             EvaluationError: the model cannot be loaded; see `load_embedder`.
@@ -71,9 +72,12 @@ class ModelToRun:
         if self.folder is None:
             find_encode_config(EmbedderFamily.CHANCE, self.encode_config)
             return ChanceEmbedder(dimension=_CHANCE_DIMENSION, seed=_CHANCE_SEED)
-        return load_embedder(
+        prepare_determinism()
+        embedder = load_embedder(
             self.folder, adapter_folder=self.adapter_folder, device=device, encode_config=self.encode_config
         )
+        require_determinism()
+        return embedder
 
     def content_sha256(self) -> str:
         """The sha256 over the content of all files, wherever they lie; chance is named by its id.

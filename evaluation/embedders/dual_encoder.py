@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -23,12 +23,11 @@ PARTS_RULE = (
     "mean of the parts (images averaged to one, text, instruction), each as its tower gives it, then unit length"
 )
 
-_IMAGES_AT_ONCE = 32
-_MANY_IMAGES = 8  # so many fill a pass well enough to go through the tower without those of other inputs
-_REMEMBERED = 20_000  # vectors: about 100 MB at 768 dimensions
+IMAGES_A_PASS = 8  # on a CPU as fast an image as larger passes, and at most seven are filled up
+_BLANK = 16  # pixels a side of what fills a pass up
+_REMEMBERED = 20_000  # vectors: about 60 MB at 768 dimensions
 
 _ImagesKey = tuple[tuple[Path, ...], bool, Plane | None]
-_Pass = tuple[_ImagesKey, ...]
 
 
 class TextSide(Protocol):
@@ -53,10 +52,16 @@ class TextSide(Protocol):
 
 
 class Towers(TextSide, Protocol):
-    """What a family provides: vectors of images and of texts in one space."""
+    """What a family provides: vectors of images and of texts in one space.
+
+    Images of whatever size become arrays of one shape, so that passes of equally many images are alike.
+    """
 
     def image_features(self, images: Sequence[Image.Image]) -> FloatMatrix:
-        """One row an image, as the tower gives it; shape (len(images), dimension)."""
+        """One row an image, as the tower gives it; shape (len(images), dimension).
+
+        Among equally many images the row of one has the same bits whatever its place and whatever the others are.
+        """
         ...
 
 
@@ -66,15 +71,14 @@ class PartsEncoder(ABC):
     Each non-empty part goes through its own tower: the images of an input, its text, its instruction. The embedding is
     the mean of the parts. Parts are not scaled to unit length before the mean.
 
-    Within a batch a part that several inputs have is embedded once, because many questions are asked about one image.
-    The images of one input go through the tower alone where they are many, and with those of the whole batch where
-    they are few; what such a pass gave is remembered as that of the same pass, so that no row depends on earlier
-    batches. Files must not change while an encoder lives.
+    A part that several inputs of a batch have is embedded once, because many questions are asked about one image.
+    Vectors of images do not depend on their batch, so they are remembered for later ones. Files must not change while
+    an encoder lives.
     """
 
     def __init__(self, towers: TextSide) -> None:
         self._text_side = towers
-        self._passes: OrderedDict[_Pass, list[NDArray[np.float64]]] = OrderedDict()
+        self._image_rows: OrderedDict[_ImagesKey, FloatVector] = OrderedDict()
         self.description = towers.description
 
     def embed(self, batch: Sequence[DecodedInput]) -> FloatMatrix:
@@ -88,7 +92,7 @@ class PartsEncoder(ABC):
         for row, decoded in zip(rows, batch, strict=True):
             parts = [text_rows[text].astype(np.float64) for text in _texts(decoded)]
             if decoded.images:
-                parts.append(image_rows[_images_key(decoded)])
+                parts.append(image_rows[_images_key(decoded)].astype(np.float64))
             row[:] = np.mean(parts, axis=0)
         return rows
 
@@ -107,51 +111,48 @@ class PartsEncoder(ABC):
         wanted = _distinct(texts)
         return dict(zip(wanted, self._text_side.text_features(wanted), strict=True)) if wanted else {}
 
-    def _rows_of_images(self, batch: Sequence[DecodedInput]) -> dict[_ImagesKey, NDArray[np.float64]]:
+    def _rows_of_images(self, batch: Sequence[DecodedInput]) -> dict[_ImagesKey, FloatVector]:
         """The mean vector of the images of each input that has any, by what they were read from."""
         wanted = {_images_key(decoded): decoded for decoded in batch if decoded.images}
-        rows: dict[_ImagesKey, NDArray[np.float64]] = {}
-        for together in _passes(wanted):
-            if together not in self._passes:
-                self._passes[together] = self._visual_rows([wanted[key] for key in together])
-            rows |= zip(together, self._passes[together], strict=True)
-        while sum(map(len, self._passes)) > _REMEMBERED:
-            self._passes.popitem(last=False)
+        new = [key for key in wanted if key not in self._image_rows]
+        self._image_rows |= zip(new, self._visual_rows([wanted[key] for key in new]), strict=True)
+        for key in wanted:
+            self._image_rows.move_to_end(key)
+        rows = {key: self._image_rows[key] for key in wanted}
+        while len(self._image_rows) > _REMEMBERED:
+            self._image_rows.popitem(last=False)
         return rows
 
     @abstractmethod
-    def _visual_rows(self, inputs: Sequence[DecodedInput]) -> list[NDArray[np.float64]]:
-        """The vector of the images of each input, all of which have some."""
+    def _visual_rows(self, inputs: Sequence[DecodedInput]) -> list[FloatVector]:
+        """The vector of the images of each input, all of which have some; each depends on its own images alone."""
 
 
 class DualEncoder(PartsEncoder):
-    """A family with one tower for images: those of an input, or a volume's slices, are averaged to one vector."""
+    """A family with one tower for images: those of an input, or a volume's slices, are averaged to one vector.
+
+    Rounding follows the shape of a pass, so every pass has as many images; the last one of a batch is filled up.
+    """
 
     def __init__(self, towers: Towers) -> None:
         super().__init__(towers)
         self._towers = towers
 
-    def _visual_rows(self, inputs: Sequence[DecodedInput]) -> list[NDArray[np.float64]]:
+    def _visual_rows(self, inputs: Sequence[DecodedInput]) -> list[FloatVector]:
         rows = self._tower_rows([image for decoded in inputs for image in decoded.images])
         ends = np.cumsum([len(decoded.images) for decoded in inputs])
         return [
-            rows[end - len(decoded.images) : end].mean(axis=0, dtype=np.float64)
+            rows[end - len(decoded.images) : end].mean(axis=0, dtype=np.float64).astype(np.float32)
             for end, decoded in zip(ends, inputs, strict=True)
         ]
 
     def _tower_rows(self, images: Sequence[Image.Image]) -> FloatMatrix:
-        pieces = [
-            self._towers.image_features(images[start : start + _IMAGES_AT_ONCE])
-            for start in range(0, len(images), _IMAGES_AT_ONCE)
-        ]
-        return np.concatenate(pieces) if pieces else np.empty((0, self.description.dimension), dtype=np.float32)
-
-
-def _passes(wanted: Mapping[_ImagesKey, DecodedInput]) -> list[_Pass]:
-    """Which images go through the tower together, in an order that does not depend on that of the batch."""
-    many = [key for key, decoded in wanted.items() if len(decoded.images) >= _MANY_IMAGES]
-    few = sorted(wanted.keys() - set(many), key=lambda key: (key[0], key[1], str(key[2])))
-    return [*((key,) for key in many), *([tuple(few)] if few else [])]
+        rows = np.empty((len(images), self.description.dimension), dtype=np.float32)
+        for start in range(0, len(images), IMAGES_A_PASS):
+            taken = images[start : start + IMAGES_A_PASS]
+            blanks = [Image.new("RGB", (_BLANK, _BLANK))] * (IMAGES_A_PASS - len(taken))
+            rows[start : start + len(taken)] = self._towers.image_features([*taken, *blanks])[: len(taken)]
+        return rows
 
 
 def _images_key(decoded: DecodedInput) -> _ImagesKey:

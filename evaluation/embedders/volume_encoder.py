@@ -26,5 +26,5 @@ class VolumeEncoder(PartsEncoder):
         super().__init__(towers)
         self._towers = towers
 
-    def _visual_rows(self, inputs: Sequence[DecodedInput]) -> list[NDArray[np.float64]]:
-        return [self._towers.volume_features(decoded.volume()).astype(np.float64) for decoded in inputs]
+    def _visual_rows(self, inputs: Sequence[DecodedInput]) -> list[NDArray[np.float32]]:
+        return [self._towers.volume_features(decoded.volume()) for decoded in inputs]

@@ -6,6 +6,7 @@ from collections.abc import Set as AbstractSet
 import numpy as np
 
 from evaluation.decoding import DecodedInput
+from evaluation.embedders.determinism import lacks_deterministic_form, require_determinism
 from evaluation.embedders.kinds import require_kinds
 from evaluation.embedders.protocol import Embedder
 from evaluation.embedding.batching import BatchLimits, InputSize, pack, padded_tokens
@@ -29,6 +30,7 @@ class InputEncoder:
     def __init__(self, embedder: Embedder, limits: BatchLimits | None = None) -> None:
         self._embedder = embedder
         self._limits = limits or BatchLimits()
+        self._deterministic = True
         self._calls = self._halvings = self._tokens = self._padded = self._texts_cut = 0
 
     @property
@@ -49,6 +51,7 @@ class InputEncoder:
             padding_waste=1 - self._tokens / self._padded if self._padded else 0.0,
             out_of_memory=self._halvings,
             texts_cut=self._texts_cut,
+            deterministic=self._deterministic,
         )
 
     def pieces(self, inputs: Sequence[EmbeddingInput], *, wanted: AbstractSet[int] | None = None) -> Iterator[Piece]:
@@ -112,7 +115,18 @@ class InputEncoder:
 
     def _call(self, batch: Sequence[DecodedInput]) -> FloatMatrix:
         self._calls += 1
-        return _checked(self._embedder.embed(batch), [decoded.source for decoded in batch], self.dimension)
+        return _checked(self._rows(batch), [decoded.source for decoded in batch], self.dimension)
+
+    def _rows(self, batch: Sequence[DecodedInput]) -> FloatMatrix:
+        """What the model gives; by operations without a deterministic form where it needs them, which is noted."""
+        try:
+            return self._embedder.embed(batch)
+        except RuntimeError as error:
+            if not lacks_deterministic_form(error):
+                raise
+        self._deterministic = False
+        require_determinism(strictly=False)
+        return self._embedder.embed(batch)
 
 
 def embed_inputs(embedder: Embedder, inputs: Sequence[EmbeddingInput], *, batch_size: int) -> FloatMatrix:

@@ -1,4 +1,6 @@
-"""A program that lets open_clip make small repositories and their vectors. Arguments: a folder, and pictures.
+"""A program that lets open_clip make small repositories and their vectors, and it and timm those of MedImageInsight.
+
+Arguments: a folder, which holds `medimageinsight.safetensors` under the official names and `tokens.json`, and pictures.
 
 It runs in a process of its own, because what open_clip needs changes what transformers can do. Where torchvision's
 compiled part was built for another torch, the names of its operators are declared without it: open_clip and timm use
@@ -15,7 +17,7 @@ from unittest.mock import patch
 import numpy as np
 import torch
 from PIL import Image
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 TEXTS = ("no pleural effusion", "a &lt; b,\n “quoted”  and more", "effusion " * 300, "é")
 
@@ -96,12 +98,71 @@ def write(folder: Path, config: dict[str, Any], preprocessing: dict[str, Any], p
     np.savez(folder / "expected.npz", images=images, texts=texts)
 
 
+def medimageinsight_vectors(state: dict[str, torch.Tensor], tokens: list[list[int]], pictures: list[Path]) -> Any:
+    """Of images by timm's DaViT, configured as its `davit_huge_fl` but smaller, and of texts by open_clip's transformer."""
+    import timm
+    from open_clip.transformer import LayerNorm, QuickGELU, TextTransformer
+    from torchvision import transforms
+
+    def below(prefix: str) -> dict[str, torch.Tensor]:
+        return {name.removeprefix(prefix): tensor for name, tensor in state.items() if name.startswith(prefix)}
+
+    visual = below("image_encoder.")
+    norm = {name: visual.pop(f"norms.{name}") for name in ("weight", "bias")}
+    widths = [len(visual[f"convs.{stage}.proj.weight"]) for stage in range(4)]
+    depths = [len({name.split(".")[2] for name in visual if name.startswith(f"blocks.{stage}.")}) for stage in range(4)]
+    davit = timm.create_model(
+        "davit_huge_fl",
+        embed_dims=widths,
+        depths=depths,
+        num_heads=[width // 32 for width in widths],
+        num_classes=0,
+    )
+    named = timm.models.davit._convert_florence2({f"vision_tower.{name}": t for name, t in visual.items()}, davit)
+    missing, surplus = davit.load_state_dict(named, strict=False)
+    assert not surplus
+    assert all(name.startswith("head.") for name in missing)
+    language = below("lang_encoder.")
+    words, width = language["token_embedding.weight"].shape
+    text = TextTransformer(
+        context_length=len(language["positional_embedding"]),
+        vocab_size=words,
+        width=width,
+        heads=width // 64,
+        layers=len({name.split(".")[1] for name in language if name.startswith("resblocks.")}),
+        output_dim=state["lang_projection"].shape[1],
+        no_causal_mask=True,
+        act_layer=QuickGELU,
+        norm_layer=lambda width: LayerNorm(width, eps=1e-12),
+    )
+    inner = {(f"transformer.{name}" if name.startswith("resblocks.") else name): t for name, t in language.items()}
+    text.load_state_dict(inner | {"text_projection": state["lang_projection"]})
+    prepare = transforms.Compose(
+        [
+            transforms.Resize((480, 480), interpolation=transforms.InterpolationMode.BICUBIC),
+            transforms.ToTensor(),
+            transforms.Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
+        ]
+    )
+    unit = torch.nn.functional.normalize
+    with torch.inference_mode():
+        pixels = torch.stack([prepare(Image.open(path).convert("RGB")) for path in pictures])
+        pooled = davit.eval().forward_features(pixels).mean(dim=(2, 3))
+        normed = torch.nn.functional.layer_norm(pooled, pooled.shape[1:], norm["weight"], norm["bias"], 1e-5)
+        texts = torch.cat([text.eval()(torch.tensor([row])) for row in tokens])
+        return unit(normed @ state["image_projection"]).numpy(), unit(texts).numpy()
+
+
 def main() -> None:
     folder, *pictures = map(Path, sys.argv[1:])
     torch.set_num_threads(1)
     declare_operators()
     write(folder / "biomedclip", BIOMEDCLIP_CONFIG, {}, pictures)
     write(folder / "clip", CLIP_CONFIG, {"resize_mode": "squash", "std": [0.2, 0.3, 0.4]}, pictures)
+    tokens = json.loads((folder / "tokens.json").read_text())
+    state = load_file(folder / "medimageinsight.safetensors")
+    images, texts = medimageinsight_vectors(state, tokens, pictures)
+    np.savez(folder / "medimageinsight.npz", images=images, texts=texts)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from tests.evaluation.embedders.official_networks import (
     resnet_state,
     write_word_pieces,
 )
+from tests.evaluation.embedders.standing_alone import assert_images_stand_alone
 
 DEPTHS = (2, 1, 1, 2)
 FEATURES, REDUCED, DIMENSION, WIDTH = 40, 6, 12, 128
@@ -242,3 +243,7 @@ def test_a_folder_without_its_crop_or_vocabulary_is_refused(folder: Path) -> Non
             load_embedder(folder)
     finally:
         vocabulary.write_bytes(words)
+
+
+def test_the_vector_of_an_image_depends_on_nothing_else(folder: Path, image_files: list[Path]) -> None:
+    assert_images_stand_alone(load_embedder(folder), image_files)

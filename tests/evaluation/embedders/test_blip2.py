@@ -17,6 +17,7 @@ from evaluation.embedding.encode import embed_inputs
 from evaluation.errors import ModelInvalid, ModelUnsupported
 from evaluation.inputs import EmbeddingInput
 from tests.evaluation.embedders.layouts import write_blip2
+from tests.evaluation.embedders.standing_alone import assert_images_stand_alone
 
 TOLERANCE = 1e-5
 MEAN, SPREAD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
@@ -130,3 +131,7 @@ def test_a_blip2_without_retrieval_heads_is_refused(folder: Path, tmp_path: Path
 
 def test_a_text_of_65_tokens_is_said_to_be_cut(folder: Path) -> None:
     assert load_embedder(folder).cuts(["x" * 62, "x" * 63]) == [False, True]
+
+
+def test_the_vector_of_an_image_depends_on_nothing_else(folder: Path, image_files: list[Path]) -> None:
+    assert_images_stand_alone(load_embedder(folder), image_files)

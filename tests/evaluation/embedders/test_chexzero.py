@@ -24,6 +24,7 @@ from tests.evaluation.embedders.open_clip_layouts import (
     clip_text_forward,
     clip_text_state,
 )
+from tests.evaluation.embedders.standing_alone import assert_images_stand_alone
 from tests.evaluation.embedders.tiny_bert import tokens_of
 
 WORDS, DIMENSION = 2 * 256 + 2, 24
@@ -168,3 +169,7 @@ def test_what_a_gpu_computes_in_is_close_to_float32(
     rows = embed_inputs(embedder, mixed_inputs, batch_size=3)
     assert np.einsum("ij,ij->i", exact, rows).min() > 0.99
     assert np.abs(np.linalg.norm(rows, axis=1) - 1).max() < 1e-6
+
+
+def test_the_vector_of_an_image_depends_on_nothing_else(folder: Path, image_files: list[Path]) -> None:
+    assert_images_stand_alone(load_embedder(folder), image_files)

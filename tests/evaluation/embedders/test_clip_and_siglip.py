@@ -16,6 +16,7 @@ from evaluation.embedders.registry import load_embedder
 from evaluation.embedding.encode import embed_inputs
 from evaluation.errors import ModelInvalid
 from evaluation.inputs import EmbeddingInput
+from tests.evaluation.embedders.standing_alone import assert_images_stand_alone
 
 TOLERANCE = 2e-5
 CLIP_MEAN, CLIP_SPREAD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
@@ -172,3 +173,10 @@ def test_incomplete_repositories_are_refused(
     damage(folder, kind)
     with pytest.raises(ModelInvalid, match="damaged"):
         load_embedder(folder)
+
+
+@pytest.mark.parametrize("fixture", ["clip_folder", "siglip_folder"])
+def test_the_vector_of_an_image_depends_on_nothing_else(
+    request: pytest.FixtureRequest, fixture: str, image_files: list[Path]
+) -> None:
+    assert_images_stand_alone(load_embedder(request.getfixturevalue(fixture)), image_files)

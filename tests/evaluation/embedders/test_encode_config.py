@@ -29,6 +29,33 @@ from evaluation.vocabulary import EmbedderFamily
 CLIP = encode_config(EmbedderFamily.CLIP)
 CHEXZERO = EncodeConfig("chexzero", EmbedderFamily.CLIP, {**CLIP.settings, "image_mode": "grey"})
 
+# Results name their config by its digest and queued runs ask for it by the same. Where one changes on purpose, give the
+# changed config a new name, and put the digest here that this test prints.
+PINNED = {
+    "clip/default": "ac517a926b77580fd6f560358bbec754c2a00b32448e8aed9aade3861045d3b5",
+    "clip/chexzero": "76dcd96ec4cef4d8e17ddd5799557578dff8bdc546dd3c84392d2a1d27b4e977",
+    "siglip/default": "b89f83601384775c7edbfa7d015771d6236a6127a5008510682a185a5df855fa",
+    "siglip/letters-as-given": "1aa7bbb3231e6b5fed2b9bda7ff2f21f5a08f0c9107542bbd1507e8ef4442077",
+    "blip2/mean-of-queries": "993c465e7914282f5251ae9386ace58dfda02c1655193a9f3a893644140fc4f4",
+    "qwen3_vl/default": "c58310d9ed3b71efb0289dac91e96d6bd19868ffbd9bb44844b38e9822b5a99e",
+    "qwen3_vl/slices-as-images": "b5c5ccfad60ece431f6621856f6c9ae7c24ae7f74384f360a141a8d4f732e63f",
+    "qwen2_vl/default": "6ee6fce3980a536b69497f1505148103be1ae58c232833684c9ab8d4966c60f3",
+    "qwen2_vl/medheb-release": "5305a71c4c6fda5f8ae20efb090cedd967af989db01920e3fd444ea8f109a5dc",
+    "rzen_embed/default": "b8e43673437bef5900f2a700db456df613a14104265291c752334d508a7f432d",
+    "open_clip/default": "a6835ddbf817579e85edc753247d06b914f36985137b33d8f71e73471b37dae4",
+    "medimageinsight/default": "e8e21b440c79daf3331ed96d426b3f0121cb3133e42e721d960973ee851f6ce9",
+    "biovil/default": "f5b8d611d8279cd2812425921365503a277b680b95aab76e4304012ed98ff816",
+    "medclip/default": "877978cfb3cb288d65e2d828f10c4fe8925adcbb23d47f43f4c469c24e1b0450",
+    "merlin/default": "02e68a4090fb59b368a3d2b88450168e225cf9078d5b7546e25119dddbc499cd",
+    "merlin/image-features": "5937d30e014fc72f47f92d01dc54bf96558b40f3e3216ba61faac139b89d9158",
+    "merlin/astra-ct": "a6e8c1f3d001882aff78ea33fa08cfec9ca2ab84afd8fa1b0945d5983ee2e584",
+    "pmc_clip/default": "3cd4f01669348ec2e7fc3910cc4b4d16082c7b05698fcc02114de07955d65991",
+    "unimed_clip/default": "f62e614f6374c7d7ade6bfe01908d336d1616f1f8a9bcabd457e5652958adfaf",
+    "sentence_transformers/default": "ab09ef4c6be40aa76985f2b8c70975977525e0c3eaf291bdff23ba5c129805a2",
+    "lite_dual/default": "a45f259ea6f468efe2978f56aedcdc37169a35d3566580cc8138025f9c816954",
+    "chance/default": "28a95f91ddcd6b59e04ab6eb6267cc359b0e486a266521cc9871aa8e5e97458e",
+}
+
 
 @pytest.fixture
 def second_clip_config(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,6 +105,11 @@ def test_every_family_has_configs_of_its_own_with_distinct_names_and_digests() -
         assert len({config.name for config in configs}) == len(configs)
     digests = [config.sha256 for configs in ENCODE_CONFIGS.values() for config in configs]
     assert len(set(digests)) == len(digests)
+
+
+def test_no_config_changes_under_its_name() -> None:
+    found = {f"{family}/{one.name}": one.sha256 for family, configs in ENCODE_CONFIGS.items() for one in configs}
+    assert found == PINNED
 
 
 @pytest.mark.usefixtures("second_clip_config")

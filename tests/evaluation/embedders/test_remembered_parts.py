@@ -1,9 +1,10 @@
-"""Many questions about one image in a batch cost one pass of the image; a row never depends on earlier batches."""
+"""An image is passed once, however many questions are asked about it, and its vector depends on nothing else."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pytest
 from PIL import Image
 
 from evaluation.decoding import DecodedInput
@@ -14,17 +15,17 @@ from evaluation.types import ModelDescription
 
 
 class CountingTowers:
-    """Image vector: (brightness, 1); text vector: (0, length). Counts the images and keeps the texts that it is given."""
+    """Image vector: (brightness, 1); text vector: (0, length). Keeps which images and texts it is given."""
 
     description = ModelDescription("test", "test", dimension=2, parameters=0, kinds=ALL_KINDS)
 
     def __init__(self) -> None:
-        self.images_seen = 0
+        self.passes: list[list[float]] = []
         self.texts_seen: list[str] = []
 
     def image_features(self, images: Sequence[Image.Image]) -> np.ndarray:
-        self.images_seen += len(images)
-        return np.array([[np.asarray(image).mean(), 1.0] for image in images], dtype=np.float32)
+        self.passes.append([float(np.asarray(image).mean()) for image in images])
+        return np.array([[brightness, 1.0] for brightness in self.passes[-1]], dtype=np.float32)
 
     def text_features(self, texts: Sequence[str]) -> np.ndarray:
         self.texts_seen += texts
@@ -44,17 +45,23 @@ def volume(name: str, brightness: int, text: str = "") -> DecodedInput:
     return DecodedInput(EmbeddingInput(text=text, images=(Path(name),), is_volume=True), picture.images * 8)
 
 
-def test_an_image_goes_through_its_tower_once_for_all_questions_of_a_batch() -> None:
+def test_an_image_goes_through_its_tower_once_for_all_questions() -> None:
     towers = CountingTowers()
     encoder = DualEncoder(towers)
     first = encoder.embed([question("a", 10, "x"), question("a", 10, "xyz"), question("b", 30, "x")])
-    assert towers.images_seen == 2
+    assert towers.passes == [[10, 30, 0, 0, 0, 0, 0, 0]]
     assert first.tolist() == [[5.0, 1.0], [5.0, 2.0], [15.0, 1.0]]
-    again = encoder.embed([question("b", 30, "xyz"), question("a", 10, "")])
-    assert towers.images_seen == 2, "the same images, in whatever order"
-    assert again.tolist() == [[15.0, 2.0], [10.0, 1.0]]
-    encoder.embed([question("b", 30, "xyz"), question("c", 10, "")])
-    assert towers.images_seen == 4, "an image beside another one"
+    again = encoder.embed([question("b", 30, "xyz"), question("c", 50, ""), question("a", 10, "")])
+    assert towers.passes[1:] == [[50, 0, 0, 0, 0, 0, 0, 0]]
+    assert again.tolist() == [[15.0, 2.0], [50.0, 1.0], [10.0, 1.0]]
+
+
+@pytest.mark.parametrize(("images", "passes"), [(7, 1), (8, 1), (9, 2), (17, 3)])
+def test_every_pass_has_as_many_images(images: int, passes: int) -> None:
+    towers = CountingTowers()
+    rows = DualEncoder(towers).embed([question(f"{number}", number, "") for number in range(images)])
+    assert [len(passed) for passed in towers.passes] == [8] * passes
+    assert rows.tolist() == [[number, 1.0] for number in range(images)]
 
 
 def test_a_volume_and_its_slices_as_images_are_kept_apart() -> None:
@@ -62,7 +69,7 @@ def test_a_volume_and_its_slices_as_images_are_kept_apart() -> None:
     picture = question("a", 10, "")
     slices = DecodedInput(EmbeddingInput(images=(Path("a"),), is_volume=True), (*picture.images, *picture.images))
     DualEncoder(towers).embed([picture, slices])
-    assert towers.images_seen == 3
+    assert towers.passes == [[10, 10, 10, 0, 0, 0, 0, 0]]
 
 
 def test_a_text_goes_through_its_tower_once_for_all_inputs_of_a_batch() -> None:
@@ -72,28 +79,22 @@ def test_a_text_goes_through_its_tower_once_for_all_inputs_of_a_batch() -> None:
     assert rows.tolist() == [[5.0, 1.0], [15.0, 1.0], [15.0, 2.0]]
 
 
-def test_a_volume_goes_through_its_tower_alone_and_once_for_all_batches() -> None:
-    class Calls(CountingTowers):
-        def __init__(self) -> None:
-            super().__init__()
-            self.calls: list[int] = []
-
-        def image_features(self, images: Sequence[Image.Image]) -> np.ndarray:
-            self.calls.append(len(images))
-            return super().image_features(images)
-
-    towers = Calls()
+def test_a_volume_goes_through_its_tower_once_for_all_batches() -> None:
+    towers = CountingTowers()
     encoder = DualEncoder(towers)
     encoder.embed([volume("a", 10), question("c", 50, ""), volume("b", 30)])
+    assert towers.passes == [[10] * 8, [50] + [30] * 7, [30] + [0] * 7]
     again = encoder.embed([volume("b", 30, "xyz"), volume("a", 10, "x")])
-    assert sorted(towers.calls) == [1, 8, 8]
+    assert len(towers.passes) == 3
     assert again.tolist() == [[15.0, 2.0], [5.0, 1.0]]
 
 
 def test_what_is_remembered_is_bounded(monkeypatch) -> None:
-    monkeypatch.setattr(dual_encoder, "_REMEMBERED", 1)
+    monkeypatch.setattr(dual_encoder, "_REMEMBERED", 2)
     towers = CountingTowers()
     encoder = DualEncoder(towers)
-    for name in ("a", "b", "b", "a"):
-        encoder.embed([volume(name, 10)])
-    assert towers.images_seen == 3 * 8
+    rows = encoder.embed([question(name, brightness, "") for brightness, name in enumerate("abc", start=1)])
+    assert rows[:, 0].tolist() == [1, 2, 3], "a batch with more images than are remembered"
+    for name, brightness in (("b", 2), ("c", 3), ("b", 2), ("a", 1), ("b", 2), ("c", 3)):
+        encoder.embed([question(name, brightness, "")])
+    assert [passed[0] for passed in towers.passes[1:]] == [1, 3], "c was used longest ago when a came back"

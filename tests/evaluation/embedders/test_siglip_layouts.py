@@ -20,6 +20,7 @@ from tests.evaluation.embedders.siglip_layouts import (
     write_siglip2,
     write_siglip2_of_native_resolution,
 )
+from tests.evaluation.embedders.standing_alone import assert_images_stand_alone
 
 TOLERANCE = 1e-5
 WORDS = ["a nodule in the left lung", "No Effusion, (right) LUNG!", "opacity " * 40]
@@ -134,3 +135,10 @@ def test_a_text_beyond_the_full_length_is_said_to_be_cut(folders: dict[str, Path
     assert load_embedder(folders["siglip2"]).cuts(["X" * 63, "X" * 64]) == [False, True]
     short = load_embedder(folders["siglip-so400m-patch14-224"])
     assert short.cuts(["no", "no pleural effusion is seen in the left lung or the right lung"]) == [False, True]
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_the_vector_of_an_image_depends_on_nothing_else(
+    folders: dict[str, Path], image_files: list[Path], name: str
+) -> None:
+    assert_images_stand_alone(load_embedder(folders[name]), image_files)

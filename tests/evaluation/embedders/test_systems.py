@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from evaluation.conversion.registry import CONVERSIONS
+from evaluation.embedders.encode_config import default_encode_config
 from evaluation.embedders.packaged import minilm_folder
 from evaluation.embedders.registry import load_embedder
 from evaluation.embedders.systems import SYSTEMS_FILE, known_systems
@@ -36,10 +37,18 @@ def test_every_family_but_those_of_this_program_has_a_system() -> None:
     assert {system.family for system in known_systems()} == set(EmbedderFamily) - own
 
 
-def test_pickles_alone_are_converted_and_every_conversion_is_named() -> None:
+def test_the_table_and_the_command_know_the_same_conversions() -> None:
     for system in known_systems():
         assert (system.conversion is not None) == (system.weights in ("pickle", "safetensors under another name"))
-    assert {conversion.system for conversion in CONVERSIONS} <= {system.conversion for system in known_systems()}
+    named = [system.conversion for system in known_systems() if system.conversion]
+    assert sorted(named) == sorted(conversion.system for conversion in CONVERSIONS)
+
+
+def test_a_converted_folder_is_encoded_as_the_table_says() -> None:
+    for system in known_systems():
+        if system.conversion:
+            config = default_encode_config(system.family, {"system": system.conversion})
+            assert config.name == system.encode_config
 
 
 def test_the_figures_of_the_packaged_model_are_its_own() -> None:
