@@ -20,4 +20,5 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 WHITENOISE_AUTOREFRESH = True
+CACHES["default"]["KEY_PREFIX"] = f"tests-{os.getpid()}"  # noqa: F405 - of the settings above
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"

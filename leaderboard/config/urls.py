@@ -5,7 +5,7 @@ from django.urls import include, path
 
 urlpatterns = [
     path("admin/", admin.site.urls),
-    path("accounts/", include("allauth.account.urls")),
+    path("accounts/", include("allauth.urls")),
     path("", include("leaderboard.views.people_urls")),
     path("", include("leaderboard.views.boards_urls")),
 ]

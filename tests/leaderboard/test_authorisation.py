@@ -34,6 +34,8 @@ RULES = [
     Rule("submission-detail", "get", SIGN_IN, 403, 200, 200),
     Rule("submission-cancel", "get", 405, 405, 405, 405),
     Rule("submission-cancel", "post", SIGN_IN, 403, 302, 302),
+    Rule("submission-publish", "get", 405, 405, 405, 405),
+    Rule("submission-publish", "post", SIGN_IN, 404, 302, 403),
     Rule("run-detail", "get", 200, 200, 200, 200),
     Rule("run-detail", "post", 405, 405, 405, 405),
     Rule("run-progress", "get", 200, 200, 200, 200),
