@@ -7,5 +7,6 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/", include("allauth.urls")),
     path("", include("leaderboard.views.people_urls")),
+    path("", include("leaderboard.views.account_urls")),
     path("", include("leaderboard.views.boards_urls")),
 ]

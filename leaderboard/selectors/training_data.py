@@ -7,6 +7,7 @@ submitter declared it, or an administrator found it. An administrator's finding 
 import csv
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 
@@ -141,3 +142,33 @@ def trained_on(revision: ModelRevision, *, suite_id: int) -> tuple[TrainedOn, ..
         for name in set(datasets):
             counts[name] = counts.get(name, 0) + 1
     return tuple(TrainedOn(name, *reasons[name], n_tasks=counts.get(name, 0)) for name in sorted(reasons))
+
+
+@dataclass(frozen=True, slots=True)
+class MarkRow:
+    """A finding that stands."""
+
+    mark_id: int
+    repo_id: str
+    dataset: str
+    verdict: str
+    reason: str
+    marked_by: str
+    marked_at: datetime
+
+
+def standing_marks() -> list[MarkRow]:
+    """Every finding that stands, the newest first. One query."""
+    marks = TrainingDataMark.objects.filter(is_current=True).select_related("model", "marked_by")
+    return [
+        MarkRow(
+            mark.pk,
+            mark.model.repo_id,
+            mark.dataset,
+            mark.get_verdict_display(),
+            mark.reason,
+            mark.marked_by.get_username(),
+            mark.marked_at,
+        )
+        for mark in marks
+    ]
