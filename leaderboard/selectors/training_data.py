@@ -14,8 +14,9 @@ from pathlib import Path
 from django.conf import settings
 from django.db.models import Q
 
-from leaderboard.models import ModelRevision, Submission, Task, TrainingDataMark
+from leaderboard.models import ModelRevision, Score, Submission, Task, TrainingDataMark
 from leaderboard.models.vocabulary import Domain, TrainingVerdict
+from leaderboard.selectors.catalogue import LISTED_SCORE
 
 OTHER_SOURCES = "Other suites of this board"
 
@@ -120,6 +121,15 @@ def contaminated_revisions(task: Task, revision_ids: Collection[int]) -> frozens
     """Those of the revisions that were trained on a source data set of the task. Three queries."""
     sources = set(task.datasets)
     return frozenset(revision for revision, names in training_datasets(revision_ids).items() if names & sources)
+
+
+def contaminated_models(task: Task) -> tuple[str, ...]:
+    """The names of the models with a listed score on a task that were trained on a source of it. Four queries."""
+    scored = Score.objects.filter(LISTED_SCORE, task_run__task=task)
+    names = dict(
+        scored.values_list("task_run__run__revision", "task_run__run__revision__model__repo_id").order_by().distinct()
+    )
+    return tuple(sorted({names[revision] for revision in contaminated_revisions(task, names)}, key=str.lower))
 
 
 def trained_on(revision: ModelRevision, *, suite_id: int) -> tuple[TrainedOn, ...]:
