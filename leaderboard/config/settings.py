@@ -227,7 +227,7 @@ SOCIALACCOUNT_AUTO_SIGNUP = False
 
 CACHES = {
     "default": {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "BACKEND": "leaderboard.config.cache.SharedCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "medboard",
         "OPTIONS": {"socket_connect_timeout": 2, "socket_timeout": 2},

@@ -142,6 +142,11 @@ class SubmissionForm(forms.Form):
         self.fields["declared_training_data"].choices = [(dataset.name, dataset.name) for dataset in self.datasets]
 
     @property
+    def offers_encode_configs(self) -> bool:
+        """Whether the hub was asked and the family has more than one way to encode, or one was asked for."""
+        return len(self.fields["encode_config"].widget.choices) > 1 or bool(self["encode_config"].value())
+
+    @property
     def wants_privacy(self) -> bool:
         """Whether the result is kept private; it is public where nothing is said."""
         return self.cleaned_data["visibility"] == PRIVATE

@@ -104,7 +104,7 @@ def submission_detail(submission_id: UUID) -> SubmissionDetail | None:
         submitter=submission.submitter.get_username(),
         created_at=submission.created_at,
         is_private=submission.is_private,
-        training_data=submission.get_training_data_display(),
+        training_data=submission.training_data,
         declared_training_data=tuple(submission.declared_training_data),
         attempts=tuple(_attempt(run) for run in submission.runs.order_by("-attempt")),
         others=tuple(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
@@ -46,8 +47,15 @@ def owners_page(request: HttpRequest) -> HttpResponse:
 def claim_page(request: HttpRequest, claim_id: int) -> HttpResponse:
     """One claim: how to prove it, and what its owner can decide."""
     row = _found(request, claim_id)
-    context = {"section": "account", "row": row, "claim": row.claim, "line": ownership.line_of(row.claim)}
-    return render(request, "people/claim.html", {**context, "is_own": row.claim.claimant_id == request.user.pk})
+    context = {
+        "section": "account",
+        "row": row,
+        "claim": row.claim,
+        "line": ownership.line_of(row.claim),
+        "is_own": row.claim.claimant_id == request.user.pk,
+        "can_use_account": bool(settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]),
+    }
+    return render(request, "people/claim.html", context)
 
 
 @require_POST

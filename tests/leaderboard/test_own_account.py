@@ -229,6 +229,19 @@ def test_a_made_up_header_gives_no_new_address(client: Client) -> None:
     assert "Too many failed login attempts" in attempt(client, PASSWORD, X_Forwarded_For="10.9.9.9").content.decode()
 
 
+def test_without_the_cache_server_people_sign_in_and_guessing_is_limited(client: Client, settings: object) -> None:
+    away = {**project_settings.CACHES["default"], "LOCATION": "redis://127.0.0.1:9/0"}
+    settings.CACHES = {"default": away}
+    make_user("somebody", password=PASSWORD)
+    make_user("other", password=PASSWORD)
+    client.post(reverse("account_login"), {"login": "other", "password": PASSWORD})
+    assert client.get(reverse("account")).status_code == 200
+    guessing = Client()
+    for _ in range(5):
+        attempt(guessing, "wrong")
+    assert "Too many failed login attempts" in attempt(guessing, PASSWORD).content.decode()
+
+
 def test_guessing_at_the_deletion_ends_too(submitter_client: Client) -> None:
     data = {"username": "submitter", "password": "wrong"}
     statuses = [submitter_client.post(reverse("account-deletion"), data).status_code for _ in range(11)]
