@@ -6,12 +6,15 @@ from typing import Any
 
 from django import forms
 
+from leaderboard.exceptions import OwnerOptedOut
 from leaderboard.forms.addresses import AddressInvalid, read_repository, read_revision
 from leaderboard.models import Suite
 from leaderboard.models.vocabulary import TrainingDataStatement
 from leaderboard.ports import EncodeConfigChoice, ModelHub, PreflightProblem, PreflightReport
 from leaderboard.selectors.submissions import submittable_suites
 from leaderboard.selectors.training_data import Dataset, known_datasets
+from leaderboard.services.ownership import owner_wish_check
+from leaderboard.services.submissions import Wishes
 
 PUBLIC, PRIVATE = "public", "private"
 AS_THE_AUTHORS_DO = ("", "As the authors do")
@@ -42,6 +45,15 @@ class SuiteChoice(forms.ModelMultipleChoiceField):
     def label_from_instance(self, suite: Any) -> str:
         tasks = f"{suite.n_installed} task{'' if suite.n_installed == 1 else 's'}"
         return f"{suite.title} ({tasks}{', synthetic data' if suite.synthetic else ''})"
+
+
+def _wish_problems(report: PreflightReport) -> list[PreflightProblem]:
+    """What stands in the way because of an owner who does not want a repository here."""
+    try:
+        owner_wish_check(report.repo_id, report.adapter_repo_id)
+    except OwnerOptedOut as error:
+        return [PreflightProblem(code=error.code, field="repo_id", message=error.message)]
+    return []
 
 
 def _in_words(config: EncodeConfigChoice) -> str:
@@ -146,15 +158,14 @@ class SubmissionForm(forms.Form):
         """Whether the hub was asked and the family has more than one way to encode, or one was asked for."""
         return len(self.fields["encode_config"].widget.choices) > 1 or bool(self["encode_config"].value())
 
-    @property
-    def wants_privacy(self) -> bool:
-        """Whether the result is kept private; it is public where nothing is said."""
-        return self.cleaned_data["visibility"] == PRIVATE
-
-    @property
-    def statement(self) -> TrainingDataStatement:
-        """What was said of training data; nothing is "unknown"."""
-        return TrainingDataStatement(self.cleaned_data["training_data"] or TrainingDataStatement.UNKNOWN)
+    def wishes(self, checked: Checked) -> Wishes:
+        """What was decided besides model and suites. Where nothing is said, training data are unknown, results public."""
+        return Wishes(
+            encode_config=checked.encode_config,
+            training_data=TrainingDataStatement(self.cleaned_data["training_data"] or TrainingDataStatement.UNKNOWN),
+            declared_training_data=self.cleaned_data["declared_training_data"],
+            is_private=self.cleaned_data["visibility"] == PRIVATE,
+        )
 
     def dataset_groups(self) -> list[tuple[str, list[tuple[Dataset, bool]]]]:
         """The data sets under their groups, each with whether it is ticked."""
@@ -214,7 +225,9 @@ class SubmissionForm(forms.Form):
         well_formed = self.is_valid()
         report = hub.preflight(**self._hub_request())
         chosen = self._chosen_config(report)
-        problems = [*report.problems, *([chosen] if isinstance(chosen, PreflightProblem) else [])]
+        problems = [*report.problems, *_wish_problems(report)]
+        if isinstance(chosen, PreflightProblem):
+            problems.append(chosen)
         for problem in problems:
             self.add_error(problem.field if problem.field in self.fields else None, problem.message)
         return Checked(

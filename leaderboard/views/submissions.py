@@ -1,7 +1,7 @@
 """Submitting a model, and following what became of it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from leaderboard.exceptions import ApplicationError, DuplicateSubmission, OwnerOptedOut
+from leaderboard.exceptions import ApplicationError, DuplicateSubmission
 from leaderboard.forms.submissions import Checked, SubmissionForm
 from leaderboard.models import Suite
 from leaderboard.ports import EncodeConfigChoice, PreflightReport, model_hub
@@ -25,9 +25,8 @@ from leaderboard.selectors.submissions import (
     submission_request,
     submissions_of,
 )
-from leaderboard.services.ownership import owner_wish_check
 from leaderboard.services.runs import run_cancel
-from leaderboard.services.submissions import Existing, Wishes, existing_run, submission_publish, submissions_create
+from leaderboard.services.submissions import Existing, existing_run, submission_publish, submissions_create
 from leaderboard.views.access import signed_in_required
 from leaderboard.views.runs import run_context
 
@@ -65,7 +64,7 @@ def submit(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _form_page(request, SubmissionForm(initial=_initial(request)), None)
     form = SubmissionForm(request.POST)
-    checked = _checked(form)
+    checked = form.check(model_hub())
     if not checked.passed:
         return _form_page(request, form, Verdict(checked))
     verdict = _verdict(request, form, checked)
@@ -75,7 +74,7 @@ def submit(request: HttpRequest) -> HttpResponse:
                 submitter=request.user,
                 report=checked.report,
                 suites=form.cleaned_data["suite"],
-                wishes=_wishes(form, checked),
+                wishes=form.wishes(checked),
             )
         except DuplicateSubmission:
             verdict = _verdict(request, form, checked)
@@ -103,32 +102,10 @@ def _initial(request: HttpRequest) -> dict[str, Any]:
     return earlier
 
 
-def _checked(form: SubmissionForm) -> Checked:
-    """What the form and the hub say, and whether the owners of the repositories allow it."""
-    checked = form.check(model_hub())
-    if checked.report is None:
-        return checked
-    try:
-        owner_wish_check(checked.report.repo_id, checked.report.adapter_repo_id)
-    except OwnerOptedOut as error:
-        form.add_error("repo_id", error.message)
-        return replace(checked, passed=False)
-    return checked
-
-
-def _wishes(form: SubmissionForm, checked: Checked) -> Wishes:
-    return Wishes(
-        encode_config=checked.encode_config,
-        training_data=form.statement,
-        declared_training_data=form.cleaned_data["declared_training_data"],
-        is_private=form.wants_privacy,
-    )
-
-
 def _verdict(request: HttpRequest, form: SubmissionForm, checked: Checked) -> Verdict:
     measures = applicability(form.cleaned_data["suite"], reads=_reads(checked))
     fitting = [measure.suite for measure in measures if measure.n_applicable]
-    sha256 = _wishes(form, checked).encode_config_sha256
+    sha256 = form.wishes(checked).encode_config_sha256
     runs = [
         (
             suite,
