@@ -132,12 +132,12 @@ def contaminated_models(task: Task) -> tuple[str, ...]:
     return tuple(sorted({names[revision] for revision in contaminated_revisions(task, names)}, key=str.lower))
 
 
-def trained_on(revision: ModelRevision, *, suite_id: int) -> tuple[TrainedOn, ...]:
+def trained_on(*, revision_id: int, model_id: int, suite_id: int) -> tuple[TrainedOn, ...]:
     """What a revision was trained on, each with the number of tasks of a suite that it contaminates. Three queries."""
-    marks = {mark.dataset: mark for mark in TrainingDataMark.objects.filter(model=revision.model_id, is_current=True)}
+    marks = {mark.dataset: mark for mark in TrainingDataMark.objects.filter(model=model_id, is_current=True)}
     published = Q(runs__published_at__isnull=False, is_private=False)
     declared: set[str] = set()
-    for names in Submission.objects.filter(published, revision=revision).values_list(
+    for names in Submission.objects.filter(published, revision=revision_id).values_list(
         "declared_training_data", flat=True
     ):
         declared |= set(names)

@@ -1,10 +1,8 @@
 """What pages of models and tasks say of owners and of training data."""
 
-from typing import Any
-
 from django import template
 
-from leaderboard.models import ModelRevision, Task
+from leaderboard.models import EmbeddingModel, Task
 from leaderboard.selectors.ownership import owners_shown
 from leaderboard.selectors.training_data import TrainedOn, contaminated_models, trained_on
 
@@ -18,9 +16,9 @@ def owners_of(repo_id: str) -> list[str]:
 
 
 @register.simple_tag
-def training_data_of(revision_id: Any, suite_id: int) -> tuple[TrainedOn, ...]:
-    """What a revision was trained on, with the number of tasks of a suite that this contaminates. Four queries."""
-    return trained_on(ModelRevision.objects.get(pk=revision_id), suite_id=suite_id)
+def training_data_of(model: EmbeddingModel, revision_id: int, suite_id: int) -> tuple[TrainedOn, ...]:
+    """What a model's revision was trained on, with the number of tasks of a suite that this contaminates. Three queries."""
+    return trained_on(revision_id=revision_id, model_id=model.pk, suite_id=suite_id)
 
 
 @register.simple_tag

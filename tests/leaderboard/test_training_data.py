@@ -98,7 +98,10 @@ def test_an_administrators_finding_overrules_either_way_and_for_every_revision(s
 def test_each_data_set_says_by_whose_word(suite: Suite) -> None:
     revision = declared(suite, "PathMNIST")
     mark(revision, "BloodMNIST", TrainingVerdict.TRAINED, "section 3 of its paper")
-    found = [(one.dataset, one.by, one.reason, one.n_tasks) for one in trained_on(revision, suite_id=suite.pk)]
+    found = [
+        (one.dataset, one.by, one.reason, one.n_tasks)
+        for one in trained_on(revision_id=revision.pk, model_id=revision.model_id, suite_id=suite.pk)
+    ]
     assert found == [
         ("BloodMNIST", "found", "section 3 of its paper", 2),
         ("PathMNIST", "declared", "Its submitter declared it.", 2),
