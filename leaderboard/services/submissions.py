@@ -21,9 +21,9 @@ from leaderboard.ports import EncodeConfigChoice, PreflightReport
 from leaderboard.selectors.applicability import applicability
 from leaderboard.selectors.visibility import PRIVATE
 from leaderboard.services.ownership import owner_wish_check
-from leaderboard.services.publishing import run_publish
+from leaderboard.services.publishing import run_publish_first
 from leaderboard.services.quotas import quota_check
-from leaderboard.services.runs import run_create
+from leaderboard.services.runs import run_create, run_lock
 from leaderboard.services.sizes import smallest_class
 from leaderboard.services.training_data import training_data_check
 
@@ -182,27 +182,36 @@ def submission_create(
     return submission
 
 
-@transaction.atomic
 def submission_publish(*, submission_id: UUID, actor: str) -> Submission:
     """Make a private submission public: its result now if it has one, else as soon as it has.
 
     Raises:
         TransitionRefused: it is not private, or another result of its revision stands on the boards.
     """
-    submission = Submission.objects.select_for_update().get(pk=submission_id)
+    try:
+        with transaction.atomic():
+            return _publish(Submission.objects.select_for_update().get(pk=submission_id), actor=actor)
+    except IntegrityError as error:
+        raise TransitionRefused(ANOTHER_STANDS) from error
+
+
+ANOTHER_STANDS = (
+    "Somebody else's result of this revision stands on the boards already. Results there are only replaced by an"
+    " administrator; ask one to compare the two."
+)
+
+
+def _publish(submission: Submission, *, actor: str) -> Submission:
     if not submission.is_private:
         raise TransitionRefused("This submission is public already.")
     same = Run.objects.filter(revision=submission.revision_id, suite=submission.suite_id)
     if same.filter(is_published=True).exists():
-        raise TransitionRefused(
-            "Somebody else's result of this revision stands on the boards already. Results there are only replaced by an"
-            " administrator; ask one to compare the two."
-        )
+        raise TransitionRefused(ANOTHER_STANDS)
     submission.is_private = False
     submission.save(update_fields=["is_private"])
-    run = submission.runs.filter(state=RunState.SUCCEEDED).order_by("-attempt").first()
-    if run is not None:
-        run_publish(run_id=run.pk, actor=actor)
+    newest = submission.runs.filter(state=RunState.SUCCEEDED).order_by("-attempt").first()
+    if newest is not None:
+        run_publish_first(run_lock(newest.pk), actor=actor)
     return submission
 
 

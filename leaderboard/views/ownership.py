@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from django.conf import settings
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -85,7 +85,10 @@ def claim_act(request: HttpRequest, claim_id: int) -> HttpResponse:
 def owner_wish(request: HttpRequest) -> HttpResponse:
     """An administrator carries out the wish of an owner who wrote to them."""
     form = RepositoryForm(request.POST)
-    opted_out = request.POST.get("wish") == "hide"
+    wish = request.POST.get("wish")
+    if wish not in {"hide", "allow"}:
+        raise BadRequest("A wish is to hide a model or to allow it.")
+    opted_out = wish == "hide"
     if not form.is_valid():
         messages.error(request, " ".join(form.errors["repo_id"]))
         return redirect("owners")

@@ -227,7 +227,9 @@ def test_an_administrator_acts_in_an_owners_name(administrator_client: Client, s
     assert run.events.last().actor == "administrator"
     administrator_client.post(address, {"repo_id": NAME, "wish": "allow"})
     assert not EmbeddingModel.objects.get().owner_opted_out
-    assert "owner/name" in administrator_client.post(address, {"repo_id": "x"}, follow=True).content.decode()
+    told = administrator_client.post(address, {"repo_id": "x", "wish": "hide"}, follow=True)
+    assert "owner/name" in told.content.decode()
+    assert administrator_client.post(address, {"repo_id": NAME, "wish": "x"}).status_code == 400
     assert Run.objects.get().is_published
 
 

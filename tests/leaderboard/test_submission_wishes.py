@@ -198,3 +198,28 @@ def test_checking_asks_a_bounded_number_of_questions(
 ) -> None:
     with django_assert_max_num_queries(16):
         post(submitter_client, suite, probes, action="check")
+
+
+NONSENSE = (
+    "\x00", "a\x00b", "\u202elab/good", "<script>alert(1)</script>", "x" * 10_000, "../../etc", "\ud7ff\uffff"
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "field", ["repo_id", "revision", "adapter_repo_id", "encode_config", "suite", "training_data", "visibility"]
+)
+def test_no_field_takes_nonsense(submitter_client: Client, suite: Suite, field: str) -> None:
+    for text in NONSENSE:
+        response = post(submitter_client, suite, **{field: text})
+        assert response.status_code == 200, text
+        assert response.context["form"].errors, text
+        assert "<script>alert" not in response.content.decode()
+    assert not Submission.objects.exists()
+
+
+@pytest.mark.parametrize("address", ["/owners/{}/", "/owners/{}/act/", "/training-data/{}/lift/"])
+def test_numbers_beyond_all_rows_are_not_found(administrator_client: Client, address: str) -> None:
+    for number in (0, 2**31, 2**63, 10**30):
+        place = address.format(number)
+        response = administrator_client.get(place) if place.count("/") == 3 else administrator_client.post(place)
+        assert response.status_code == 404, place

@@ -8,7 +8,7 @@ from django.utils import timezone
 from leaderboard.exceptions import TrainingDataUnknown
 from leaderboard.models import EmbeddingModel, ModelRevision, Run, Submission, Suite, TrainingDataMark, User
 from leaderboard.models.vocabulary import TrainingVerdict
-from leaderboard.selectors.clean_means import CleanMean, clean_mean
+from leaderboard.selectors.clean_means import CleanMean, clean_mean, clean_means
 from leaderboard.selectors.training_data import (
     contaminated_revisions,
     contaminated_tasks,
@@ -17,7 +17,7 @@ from leaderboard.selectors.training_data import (
     training_datasets,
 )
 from leaderboard.services.training_data import training_data_mark
-from tests.factories import make_published_run, make_revision, make_suite, make_user
+from tests.factories import make_published_run, make_revision, make_scored_run, make_suite, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -132,6 +132,25 @@ def test_a_family_without_a_clean_cell_leaves_no_mean() -> None:
     assert clean_mean({1: 0.5, 2: 1.0}, families=families, contaminated={1, 3}) == CleanMean(None, 1, 1)
     assert clean_mean({2: 1.0}, families=families, contaminated=()) == CleanMean(None, 1, 0)
     assert clean_mean({}, families={}, contaminated=()) == CleanMean(None, 0, 0)
+
+
+def test_every_listed_run_of_a_suite_gets_its_clean_mean(suite: Suite, django_assert_max_num_queries: object) -> None:
+    path, blood, both, neither = suite.tasks.all()
+    hits = {path.name: 0.9, blood.name: 0.3, both.name: 0.8, neither.name: 0.2}
+    trained = make_scored_run(suite=suite, hits=hits)
+    clean = make_scored_run(suite=suite, hits=hits)
+    hidden = make_scored_run(suite=suite, hits=hits, revision=make_revision(owner_opted_out=True))
+    mark(trained.revision, "PathMNIST", TrainingVerdict.TRAINED)
+    families = {path.pk: "a", blood.pk: "a", both.pk: "b", neither.pk: "b"}
+    with django_assert_max_num_queries(5):
+        found = clean_means(suite_id=suite.pk, families=families)
+    # By hand: ((0.9 + 0.3) / 2 + (0.8 + 0.2) / 2) / 2 = 0.55; without the two tasks of PathMNIST (0.3 + 0.2) / 2 = 0.25.
+    assert found == {
+        clean.pk: CleanMean(pytest.approx(0.55), 4, 0),
+        trained.pk: CleanMean(pytest.approx(0.25), 2, 2),
+    }
+    assert hidden.pk not in found
+    assert clean_means(suite_id=suite.pk, families={path.pk: "x"})[trained.pk] == CleanMean(None, 0, 1)
 
 
 # --- the page
