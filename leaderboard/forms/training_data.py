@@ -22,7 +22,10 @@ class TrainingDataMarkForm(forms.Form):
     )
     dataset = forms.ChoiceField(
         label="Data set",
-        error_messages={"invalid_choice": "No suite of this board is made of %(value)s."},
+        error_messages={
+            "invalid_choice": "No suite of this board is made of %(value)s.",
+            "required": "Choose the data set.",
+        },
     )
     verdict = forms.ChoiceField(label="What was found", choices=TrainingVerdict.choices)
     reason = forms.CharField(
@@ -33,4 +36,5 @@ class TrainingDataMarkForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["dataset"].choices = [(dataset.name, dataset.name) for dataset in known_datasets()]
+        known = [(dataset.name, dataset.name) for dataset in known_datasets()]
+        self.fields["dataset"].choices = [("", "Choose a data set"), *known]
