@@ -200,6 +200,7 @@ SOCIALACCOUNT_ADAPTER = "leaderboard.views.account_adapter.SocialAccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*" if EMAIL_IS_SENT else "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if EMAIL_IS_SENT else "none"
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_MAX_EMAIL_ADDRESSES = 3
 ACCOUNT_USERNAME_BLACKLIST = ["reaper", "demo"]  # names under which the board itself acts

@@ -46,7 +46,7 @@ def account_deletion(request: HttpRequest) -> HttpResponse:
     """Ask whether it is meant, and delete the account."""
     if request.method == "POST" and not consume(request, action="reauthenticate", user=request.user):
         return respond_429(request)
-    form = AccountDeletionForm(request.POST or None, user=request.user)
+    form = AccountDeletionForm(request.POST if request.method == "POST" else None, user=request.user)
     if request.method == "POST" and form.is_valid():
         try:
             account_delete(user=request.user)

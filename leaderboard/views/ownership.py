@@ -24,7 +24,9 @@ from leaderboard.views.access import signed_in_required, staff_required
 @signed_in_required
 def owners_page(request: HttpRequest) -> HttpResponse:
     """A person's claims, and the form for another one."""
-    form = RepositoryForm(request.POST or None, initial={"repo_id": request.GET.get("repo_id", "")[:400]})
+    form = RepositoryForm(
+        request.POST if request.method == "POST" else None, initial={"repo_id": request.GET.get("repo_id", "")[:400]}
+    )
     if request.method == "POST" and form.is_valid():
         try:
             claim = ownership.owner_claim_open(claimant=request.user, repo_id=form.cleaned_data["repo_id"])

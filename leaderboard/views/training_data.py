@@ -18,7 +18,7 @@ from leaderboard.views.access import staff_required
 def training_data_page(request: HttpRequest) -> HttpResponse:
     """The findings that stand, and the form for another one."""
     initial = {"model": request.GET.get("model", "")[:200], "dataset": request.GET.get("dataset", "")[:64]}
-    form = TrainingDataMarkForm(request.POST or None, initial=initial)
+    form = TrainingDataMarkForm(request.POST if request.method == "POST" else None, initial=initial)
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
         training_data_mark(
