@@ -41,6 +41,36 @@ class QuotaExceeded(ApplicationError):
     code = "quota_exceeded"
 
 
+class OwnerOptedOut(ApplicationError):
+    """The owner of the repository does not want it evaluated here."""
+
+    code = "owner_opted_out"
+
+
+class SuiteInapplicable(ApplicationError):
+    """No installed task of the suite asks for what the model can embed."""
+
+    code = "suite_inapplicable"
+
+
+class TrainingDataUnknown(ApplicationError):
+    """A data set was named that is in no suite of the board, or what was said of training data contradicts itself."""
+
+    code = "training_data_unknown"
+
+
+class EncodeConfigUnknown(ApplicationError):
+    """The model's family has no such way to encode."""
+
+    code = "encode_config_unknown"
+
+
+class ClaimRefused(ApplicationError):
+    """A claim of ownership is not proven, or is not this person's."""
+
+    code = "claim_refused"
+
+
 class PreflightFailed(ApplicationError):
     """The hub's repository cannot be evaluated."""
 

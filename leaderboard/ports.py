@@ -4,6 +4,7 @@ The leaderboard never imports a model framework. `settings.MODEL_HUB_BACKEND` na
 `ModelHub`; the deployment's settings choose it, as they choose an e-mail backend.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -27,12 +28,29 @@ class PreflightProblem:
 
 
 @dataclass(frozen=True, slots=True)
+class EncodeConfigChoice:
+    """One way in which a model can be encoded.
+
+    `sha256` is '' for what is done where nothing is asked for. `number_type` is that of the weights on a GPU;
+    `reads` names what the model then embeds: "text", "image", "volume". `differences` says in short lines how it
+    differs from the default.
+    """
+
+    name: str
+    number_type: str
+    sha256: str = ""
+    reads: tuple[str, ...] = ("text", "image", "volume")
+    differences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class PreflightReport:
     """What the hub says of a repository, without downloading its weights.
 
     Facts that could not be learned are empty strings or None; then `problems` says why. `commit` is 40 hex digits.
     `parameters` counts weights from safetensors headers; `size_bytes` is what would be downloaded. `gpu_dtype` is the
-    number type in which the weights are held on a GPU.
+    number type in which the weights are held on a GPU by default. `encode_configs` are the ways to encode that the
+    model's family has, the default first; empty while the family is not known.
     """
 
     repo_id: str
@@ -46,12 +64,21 @@ class PreflightReport:
     licence: str = ""
     gated: bool = False
     gpu_dtype: str = "float32"
+    encode_configs: tuple[EncodeConfigChoice, ...] = ()
     problems: tuple[PreflightProblem, ...] = ()
 
     @property
     def passed(self) -> bool:
         """Whether the repository can be submitted."""
         return not self.problems
+
+
+@dataclass(frozen=True, slots=True)
+class FoundLine:
+    """Where a line was found in a repository: the file's name and the commit of its main branch."""
+
+    file: str
+    commit: str
 
 
 class ModelHub(Protocol):
@@ -61,6 +88,14 @@ class ModelHub(Protocol):
         self, *, repo_id: str, revision: str = "", adapter_repo_id: str = "", adapter_revision: str = ""
     ) -> PreflightReport:
         """Check a repository without downloading weights. Never raises for anything that a visitor can cause."""
+        ...
+
+    def find_line(self, *, repo_id: str, line: str, files: Sequence[str]) -> FoundLine | PreflightProblem | None:
+        """Look for a line in the named files at the top of a repository's main branch, in the order of the names.
+
+        Only who may write to the repository can put it there: a proposed change lies on another branch. None where no
+        file has the line, a problem where the repository or a file cannot be read.
+        """
         ...
 
 

@@ -20,6 +20,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 WHITENOISE_AUTOREFRESH = True
+CACHES["default"]["KEY_PREFIX"] = f"tests-{os.getpid()}"  # noqa: F405 - of the settings above
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 # Every test has one address; those of the limits set their own.
 API_ANONYMOUS_PER_MINUTE = API_USER_PER_MINUTE = API_WRITES_PER_MINUTE = 10**6

@@ -15,7 +15,7 @@ from evaluation.manifest import MANIFEST_NAME
 from evaluation.suites.demo.suite import build_demo
 from evaluation.suites.medtec.demo import SLUG as DEMO_PROBES
 from evaluation.suites.medtec.demo import build_medtec_demo
-from leaderboard.exceptions import DuplicateSubmission
+from leaderboard.exceptions import DuplicateSubmission, SuiteInapplicable
 from leaderboard.models import Priority, Run, Suite, User
 from leaderboard.ports import model_hub
 from leaderboard.services.submissions import submission_create
@@ -23,8 +23,6 @@ from workers.demo_hub import build_demo_hub
 
 DEMO_SUITE = "medheb-demo"
 DEMO_MODELS = ("demo/lite-dual", "demo/clip-tiny", "demo/minilm", "demo/chance")
-TEXT_MODELS = ("demo/minilm",)
-"""Read no images, so that a probing suite has nothing to ask them."""
 DEMO_SUBMITTER = "demo"
 
 _HUB_ATTEMPTS = 100
@@ -70,10 +68,10 @@ def submit_demo_models() -> None:
         if not report.passed:
             logger.warning("%s is not submitted: %s", repo_id, report.problems)
             continue
-        for suite in suites[:1] if repo_id in TEXT_MODELS else suites:
+        for suite in suites:
             try:
                 submission_create(submitter=submitter, report=report, suite=suite, priority=Priority.DEMONSTRATION)
-            except DuplicateSubmission as error:
+            except (DuplicateSubmission, SuiteInapplicable) as error:
                 logger.info("%s: %s", repo_id, error)
 
 

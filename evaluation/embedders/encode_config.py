@@ -14,7 +14,7 @@ from typing import Any
 from evaluation.embedders.dual_encoder import PARTS_RULE
 from evaluation.errors import ModelUnsupported
 from evaluation.manifest import canonical_sha256
-from evaluation.vocabulary import EmbedderFamily
+from evaluation.vocabulary import EmbedderFamily, InputKind
 
 Setting = str | int | float | bool
 
@@ -89,12 +89,40 @@ def encode_config(family: EmbedderFamily, name: str = "") -> EncodeConfig:
     Raises:
         ModelUnsupported: the family has no config of that name; the message names those that it has.
     """
-    configs = ENCODE_CONFIGS[family]
+    configs = selectable_configs(family)
     found = next((config for config in configs if name in ("", config.name)), None)
     if found is None:
         known = ", ".join(config.name for config in configs)
         raise ModelUnsupported(f"The family {family} has no encode config {name!r}; choose from {known}.")
     return found
+
+
+def number_type(config: EncodeConfig) -> str:
+    """The number type in which a config computes on a GPU; a family without weights has float32."""
+    return str(config.settings.get("gpu_dtype", FLOAT32))
+
+
+def kinds_of_config(config: EncodeConfig) -> tuple[InputKind, ...]:
+    """What a model embeds that is encoded so, as its description says once it is loaded; known before it is."""
+    if config.family is EmbedderFamily.SENTENCE_TRANSFORMERS:
+        return (InputKind.TEXT,)
+    if config.family is EmbedderFamily.MERLIN:
+        return (InputKind.TEXT, InputKind.VOLUME) if "text" in config.settings else (InputKind.VOLUME,)
+    return tuple(InputKind)
+
+
+def selectable_configs(family: EmbedderFamily) -> tuple[EncodeConfig, ...]:
+    """Every config that can be asked for: the registered ones, then those in bfloat16 once more in float32.
+
+    A config never gets a shorter number type than its authors' own.
+    """
+    registered = ENCODE_CONFIGS[family]
+    return (*registered, *(_in_float32(config) for config in registered if number_type(config) == BFLOAT16))
+
+
+def _in_float32(config: EncodeConfig) -> EncodeConfig:
+    settings = {**config.settings, "gpu_dtype": FLOAT32}
+    return EncodeConfig(f"{config.name}-{FLOAT32}", config.family, settings)
 
 
 def default_encode_config(family: EmbedderFamily, config: Mapping[str, Any]) -> EncodeConfig:
@@ -114,7 +142,7 @@ def encode_config_by_sha256(family: EmbedderFamily, sha256: str) -> EncodeConfig
     Raises:
         ModelUnsupported: none has it: it was asked for from a version of this program that had it.
     """
-    found = next((config for config in ENCODE_CONFIGS[family] if sha256 in ("", config.sha256)), None)
+    found = next((config for config in selectable_configs(family) if sha256 in ("", config.sha256)), None)
     if found is None:
         raise ModelUnsupported(
             f"The family {family} has no encode config {sha256[:12]} any more; submit the model again with another."

@@ -8,8 +8,8 @@ from leaderboard.models import Delivery, Submission, SubmissionPause
 
 @admin.register(Submission)
 class SubmissionAdmin(ReadOnlyAdmin):
-    list_display = ["revision", "suite", "submitter", "created_at", "closed_at"]
-    list_filter = ["suite"]
+    list_display = ["revision", "suite", "submitter", "is_private", "created_at", "closed_at"]
+    list_filter = ["suite", "is_private", "training_data"]
     list_select_related = ["revision__model", "suite", "submitter"]
     search_fields = ["revision__model__repo_id", "submitter__username"]
 

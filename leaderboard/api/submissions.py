@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from django.conf import settings
@@ -17,7 +17,7 @@ from leaderboard.api.errors import ApiError, Problem
 from leaderboard.api.operations import Listing, Place, Text, listing, reads, writes
 from leaderboard.api.queue import Expected
 from leaderboard.forms.submissions import SubmissionForm
-from leaderboard.models.vocabulary import RunState
+from leaderboard.models.vocabulary import RunState, TrainingDataStatement
 from leaderboard.ports import model_hub
 from leaderboard.selectors.lists import Viewer, submission_list
 from leaderboard.selectors.runs import RunDetail, run_detail
@@ -26,6 +26,7 @@ from leaderboard.services.runs import run_cancel
 from leaderboard.services.submissions import submissions_create
 
 MAX_SUITES = 20
+MAX_DATA_SETS = 200
 
 router = Router(tags=["Submissions"])
 
@@ -40,6 +41,16 @@ class SubmitRequest(Schema):
     adapter_repo_id: str = Field("", max_length=400)
     adapter_revision: str = Field("", max_length=200)
     suites: list[Text] = Field(min_length=1, max_length=MAX_SUITES, description="Slugs of /suites.")
+    encode_config: str = Field("", max_length=200, description="One that the family has; empty for the authors' own.")
+    training_data: TrainingDataStatement = Field(
+        TrainingDataStatement.UNKNOWN, description="What you say of the data that the model was trained on."
+    )
+    declared_training_data: list[Text] = Field(
+        default_factory=list, max_length=MAX_DATA_SETS, description="With `listed`: the names of the data sets."
+    )
+    visibility: Literal["public", "private"] = Field(
+        "public", description="private: results are yours alone until you publish them."
+    )
 
 
 class SubmissionAnswer(Schema):
@@ -117,7 +128,10 @@ def submit(request: HttpRequest, asked: SubmitRequest) -> Status[Any]:
     if not checked.passed or checked.report is None:
         raise _refusal(form)
     submissions = submissions_create(
-        submitter=request.auth.user, report=checked.report, suites=form.cleaned_data["suite"]
+        submitter=request.auth.user,
+        report=checked.report,
+        suites=form.cleaned_data["suite"],
+        wishes=form.wishes(checked),
     )
     made = [_status(*_own(request.auth.user, submission.pk)) for submission in submissions]
     return Status(HTTPStatus.CREATED, made)

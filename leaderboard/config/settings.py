@@ -4,6 +4,7 @@ from pathlib import Path
 
 import environ
 
+from leaderboard.config.identity import identity_origins, identity_providers
 from leaderboard.config.logs import logging_config
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
@@ -70,6 +71,9 @@ PROBING_REPORTED_FIGURES = Path(
     env.str("PROBING_REPORTED_FIGURES", default=str(BASE_DIR / "evaluation" / "suites" / "medtec" / "reported.json"))
 )
 
+DATASETS_TABLE = Path(
+    env.str("DATASETS_TABLE", default=str(BASE_DIR / "evaluation" / "suites" / "medheb" / "datasets.tsv"))
+)
 KNOWN_SYSTEMS = Path(env.str("KNOWN_SYSTEMS", default=str(BASE_DIR / "evaluation" / "embedders" / "systems.yaml")))
 
 # --- the queue --------------------------------------------------------------------------------------------------------
@@ -119,6 +123,9 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "allauth",
     "allauth.account",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.socialaccount.providers.github",
     "csp",
     "django_htmx",
     "django_filters",
@@ -192,12 +199,47 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
+# Where messages really go out, an address counts once it is verified; accounts without one can still sign in.
+EMAIL_IS_SENT = EMAIL_BACKEND == "django.core.mail.backends.smtp.EmailBackend"  # noqa: F821 - from EMAIL_URL, above
+ACCOUNT_ADAPTER = "leaderboard.views.account_adapter.AccountAdapter"
+SOCIALACCOUNT_ADAPTER = "leaderboard.views.account_adapter.SocialAccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username"}
-ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
-ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email*" if EMAIL_IS_SENT else "email", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "mandatory" if EMAIL_IS_SENT else "none"
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_MAX_EMAIL_ADDRESSES = 3
+ACCOUNT_USERNAME_BLACKLIST = ["reaper", "demo"]  # names under which the board itself acts
+# Attempts are counted in the cache, which all processes share. Behind proxies, their number tells whose address counts.
+ALLAUTH_TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXIES", default=0)
 LOGIN_REDIRECT_URL = "board-overall"
 LOGIN_URL = "account_login"
+
+# --- signing in with an account elsewhere: only where an identifier and a secret are given -----------------------------
+
+HUGGINGFACE_CLIENT_ID = env.str("HUGGINGFACE_CLIENT_ID", default="")
+HUGGINGFACE_CLIENT_SECRET = env.str("HUGGINGFACE_CLIENT_SECRET", default="")
+GITHUB_CLIENT_ID = env.str("GITHUB_CLIENT_ID", default="")
+GITHUB_CLIENT_SECRET = env.str("GITHUB_CLIENT_SECRET", default="")
+GITHUB_URL = env.str("GITHUB_URL", default="https://github.com")
+SOCIALACCOUNT_PROVIDERS = identity_providers(
+    hub=HUB_ENDPOINT,
+    huggingface=(HUGGINGFACE_CLIENT_ID, HUGGINGFACE_CLIENT_SECRET),
+    github_url=GITHUB_URL,
+    github=(GITHUB_CLIENT_ID, GITHUB_CLIENT_SECRET),
+)
+SOCIALACCOUNT_AUTO_SIGNUP = False
+
+# --- the cache, shared by all processes: counts of attempts, nothing that may not be lost ------------------------------
+
+CACHES = {
+    "default": {
+        "BACKEND": "leaderboard.config.cache.SharedCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "medboard",
+        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},  # a page never waits long for a counter
+    }
+}
 
 # --- security ---------------------------------------------------------------------------------------------------------
 
@@ -217,7 +259,7 @@ CONTENT_SECURITY_POLICY = {
         "img-src": ["'self'", "data:"],
         "font-src": ["'self'"],
         "connect-src": ["'self'"],
-        "form-action": ["'self'"],
+        "form-action": ["'self'", *identity_origins(SOCIALACCOUNT_PROVIDERS)],
         "base-uri": ["'none'"],
         "frame-ancestors": ["'none'"],
     }
@@ -227,14 +269,6 @@ LOGGING = logging_config(LOG_FORMAT)
 
 # --- the API: requests per minute, counted in a cache that all processes of the site share ----------------------------
 
-CACHES = {
-    "default": {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
-        "LOCATION": REDIS_URL,
-        "KEY_PREFIX": "medboard",
-        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},  # a page never waits long for a counter
-    }
-}
 API_ANONYMOUS_PER_MINUTE = env.int("API_ANONYMOUS_PER_MINUTE", default=60)
 API_USER_PER_MINUTE = env.int("API_USER_PER_MINUTE", default=300)
 API_WRITES_PER_MINUTE = env.int("API_WRITES_PER_MINUTE", default=20)

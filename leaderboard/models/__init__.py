@@ -8,10 +8,12 @@ from leaderboard.models.embedding_models import EmbeddingModel, ModelRevision
 from leaderboard.models.examples import TaskExample
 from leaderboard.models.logs import ChildLog
 from leaderboard.models.notifications import Delivery, NotificationSettings
+from leaderboard.models.ownership import OwnerClaim
 from leaderboard.models.runs import Priority, Run, RunEvent, TaskRun, Worker
 from leaderboard.models.scores import AggregateScore, Score
 from leaderboard.models.snapshots import BoardSnapshot
 from leaderboard.models.submissions import Submission, SubmissionPause
+from leaderboard.models.training_data import TrainingDataMark
 
 __all__ = [
     "AggregateScore",
@@ -22,6 +24,7 @@ __all__ = [
     "EmbeddingModel",
     "ModelRevision",
     "NotificationSettings",
+    "OwnerClaim",
     "Priority",
     "Run",
     "RunComparison",
@@ -33,6 +36,7 @@ __all__ = [
     "Task",
     "TaskExample",
     "TaskRun",
+    "TrainingDataMark",
     "User",
     "Worker",
 ]

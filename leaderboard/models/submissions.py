@@ -9,16 +9,22 @@ from django.db.models import Q
 
 from leaderboard.models.catalogue import Suite
 from leaderboard.models.embedding_models import ModelRevision
+from leaderboard.models.vocabulary import TrainingDataStatement, one_of
 
 
 class Submission(models.Model):
-    """A person's request to evaluate one revision on one suite. It is open until its run has ended."""
+    """A person's request to evaluate one revision on one suite. It is open until its run has ended.
+
+    While it `is_private`, its runs are seen by its submitter and by staff alone, and none of them is published.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     revision = models.ForeignKey(ModelRevision, on_delete=models.PROTECT, related_name="submissions")
     suite = models.ForeignKey(Suite, on_delete=models.PROTECT, related_name="submissions")
     submitter = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="submissions")
+    training_data = models.CharField(max_length=8, choices=TrainingDataStatement, default=TrainingDataStatement.UNKNOWN)
     declared_training_data = ArrayField(models.CharField(max_length=64), default=list, blank=True)
+    is_private = models.BooleanField(default=False, help_text="Kept from the public until its submitter publishes it.")
     created_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True)
 
@@ -27,6 +33,12 @@ class Submission(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["revision", "suite"], condition=Q(closed_at__isnull=True), name="submission_one_open"
+            ),
+            one_of("training_data", TrainingDataStatement, name="submission_training_data_known"),
+            models.CheckConstraint(
+                condition=Q(training_data=TrainingDataStatement.LISTED, declared_training_data__len__gte=1)
+                | (~Q(training_data=TrainingDataStatement.LISTED) & Q(declared_training_data=[])),
+                name="submission_training_data_listed",
             ),
         ]
 

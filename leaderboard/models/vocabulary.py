@@ -234,6 +234,30 @@ class ApiScope(models.TextChoices):
     SUBMIT = "submit", "Submit models and cancel submissions"
 
 
+class TrainingDataStatement(models.TextChoices):
+    """What a submitter says of the data that a model was trained on."""
+
+    UNKNOWN = "unknown", "I do not know"
+    NONE = "none", "On none of these data sets"
+    LISTED = "listed", "On the data sets ticked below"
+
+
+class TrainingVerdict(models.TextChoices):
+    """What an administrator found about a model and a data set."""
+
+    TRAINED = "trained", "Trained on it"
+    NOT_TRAINED = "not_trained", "Not trained on it"
+
+
+class OwnerProof(models.TextChoices):
+    """How somebody showed that a repository on the hub is theirs."""
+
+    FILE = "file", "The line in medboard.txt"
+    MODEL_CARD = "model_card", "The line in the model card"
+    ACCOUNT = "account", "The account on the hub"
+    ADMINISTRATOR = "administrator", "An administrator's word"
+
+
 class AggregateScope(models.TextChoices):
     """What a mean over tasks covers."""
 

@@ -6,12 +6,14 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Exists, OuterRef
 from django.db.models.functions import Lower
 
 from leaderboard.models import AggregateScore, EmbeddingModel, ModelRevision, Run, Score, TaskRun
 from leaderboard.models.vocabulary import AggregateScope, TaskKind, TaskRunState
 from leaderboard.selectors.boards import GroupScore
 from leaderboard.selectors.published import MAIN_METRIC, PublishedModel, TaskScore, published_model, task_score
+from leaderboard.selectors.visibility import PRIVATE
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +89,20 @@ class PublishedRun:
 
 
 def listed_model(*, repo_id: str) -> EmbeddingModel | None:
-    """The model of this name in any spelling of its case, unless its owner does not want it listed. One query."""
+    """The model of this name in any spelling of its case. One query.
+
+    None if its owner does not want it listed, or all that was asked about it is private.
+    """
+    runs = Run.objects.filter(revision__model=OuterRef("pk"))
     named = EmbeddingModel.objects.annotate(name=Lower("repo_id")).filter(name=repo_id.lower())
-    return named.filter(owner_opted_out=False).first()
+    return named.filter(~Exists(runs.filter(PRIVATE)) | Exists(runs.exclude(PRIVATE)), owner_opted_out=False).first()
 
 
 def run_history(*, model_id: int) -> tuple[RunSummary, ...]:
-    """Every run of every revision of a model, the newest first. One query."""
+    """Every run of every revision of a model, the newest first, without private ones. One query."""
     runs = (
         Run.objects.filter(revision__model=model_id)
+        .exclude(PRIVATE)
         .select_related("revision__model", "suite")
         .defer("environment", "model_description")
         .order_by("-created_at")

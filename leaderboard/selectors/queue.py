@@ -24,7 +24,8 @@ class QueuedRun:
     """A run in the queue page's lists.
 
     `place` is the place among waiting runs, from 1, and `expected` when it is expected to start; both are None when it
-    does not wait, and `expected` also while no worker is up that can hold it.
+    does not wait, and `expected` also while no worker is up that can hold it. What `is_private` names is not for the
+    public.
     """
 
     run_id: UUID
@@ -38,6 +39,7 @@ class QueuedRun:
     state: str
     state_title: str
     is_published: bool
+    is_private: bool
     n_tasks: int
     n_ended: int
     created_at: datetime
@@ -61,6 +63,7 @@ class WorkerRow:
     is_up: bool
     current_run_id: UUID | None
     current_repo_id: str
+    is_private: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +133,7 @@ def worker_rows() -> list[WorkerRow]:
     """The workers of the last day, those that answer first. One that has been silent for two beats is not up."""
     now = timezone.now()
     silent_since = now - silence_of_the_lost()
-    workers = Worker.objects.select_related("current_run__revision__model").filter(
+    workers = Worker.objects.select_related("current_run__revision__model", "current_run__submission").filter(
         last_seen_at__gte=now - WORKERS_REMEMBERED
     )
     rows = [
@@ -144,6 +147,7 @@ def worker_rows() -> list[WorkerRow]:
             is_up=worker.last_seen_at >= silent_since,
             current_run_id=worker.current_run_id,
             current_repo_id=worker.current_run.revision.model.repo_id if worker.current_run else "",
+            is_private=worker.current_run is not None and _is_hidden(worker.current_run),
         )
         for worker in workers
     ]
@@ -158,13 +162,19 @@ def n_workers_up() -> int:
 def _counted(runs: QuerySet[Run]) -> QuerySet[Run]:
     """The runs with counts of their tasks, which are made for the rows that are shown alone."""
     tasks = TaskRun.objects.filter(run=OuterRef("pk"))
-    return runs.select_related("revision__model", "suite").annotate(
+    return runs.select_related("revision__model", "suite", "submission").annotate(
         n_tasks=_count(tasks), n_ended=_count(tasks.filter(state__in=ENDED_TASK_STATES))
     )
 
 
 def _count(tasks: QuerySet[TaskRun]) -> Subquery:
     return Subquery(tasks.order_by().values("run").annotate(n=Count("*")).values("n"))
+
+
+def _is_hidden(run: Run) -> bool:
+    """Whether the public may not know what is evaluated."""
+    is_private = run.submission is not None and run.submission.is_private
+    return is_private or run.revision.model.owner_opted_out
 
 
 def _queued_run(run: Any, *, place: int | None = None, expected: ExpectedStart | None = None) -> QueuedRun:
@@ -181,6 +191,7 @@ def _queued_run(run: Any, *, place: int | None = None, expected: ExpectedStart |
         state=run.state,
         state_title=run.get_state_display(),
         is_published=run.is_published,
+        is_private=_is_hidden(run),
         n_tasks=run.n_tasks or 0,
         n_ended=run.n_ended or 0,
         created_at=run.created_at,

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
 
 from leaderboard.models import Run, Submission, Suite, User
-from leaderboard.models.vocabulary import ACTIVE_RUN_STATES
+from leaderboard.models.vocabulary import ACTIVE_RUN_STATES, RunState
 
 RECENT_SUBMISSIONS = 10
 
@@ -45,6 +46,9 @@ class SubmissionDetail:
     submitter_id: int
     submitter: str
     created_at: datetime
+    is_private: bool
+    training_data: str
+    declared_training_data: tuple[str, ...]
     attempts: tuple[AttemptRow, ...]
     others: tuple[OtherSubmission, ...] = ()
 
@@ -61,6 +65,10 @@ class SubmissionDetail:
         """Staff cancel anything; a submitter cancels what they asked for themselves, not an administrator's rerun."""
         return self.latest.is_active and (user.is_staff or user.pk == self.latest.requested_by_id)
 
+    def may_be_resubmitted_by(self, user: User) -> bool:
+        """Its submitter asks for the same again once it has failed or was cancelled."""
+        return self.latest.state in {RunState.FAILED, RunState.CANCELLED} and user.pk == self.submitter_id
+
 
 @dataclass(frozen=True, slots=True)
 class SubmissionRow:
@@ -71,6 +79,7 @@ class SubmissionRow:
     suite_title: str
     state: str
     state_title: str
+    is_private: bool
     created_at: datetime
 
 
@@ -94,6 +103,9 @@ def submission_detail(submission_id: UUID) -> SubmissionDetail | None:
         submitter_id=submission.submitter_id,
         submitter=submission.submitter.get_username(),
         created_at=submission.created_at,
+        is_private=submission.is_private,
+        training_data=submission.training_data,
+        declared_training_data=tuple(submission.declared_training_data),
         attempts=tuple(_attempt(run) for run in submission.runs.order_by("-attempt")),
         others=tuple(
             OtherSubmission(other.pk, other.suite.title)
@@ -104,6 +116,31 @@ def submission_detail(submission_id: UUID) -> SubmissionDetail | None:
             .select_related("suite")
         ),
     )
+
+
+def submission_request(submission_id: UUID, *, submitter: User) -> dict[str, Any] | None:
+    """What an earlier submission of this person asked for, by field of the form; None when there is no such one.
+
+    The encode config is chosen anew: its name is known to the hub alone.
+    """
+    submission = (
+        Submission.objects.select_related("revision__model", "suite")
+        .filter(pk=submission_id, submitter=submitter)
+        .first()
+    )
+    if submission is None:
+        return None
+    revision = submission.revision
+    return {
+        "repo_id": revision.model.repo_id,
+        "revision": revision.commit,
+        "adapter_repo_id": revision.adapter_repo_id,
+        "adapter_revision": revision.adapter_commit,
+        "suite": [submission.suite.slug],
+        "training_data": submission.training_data,
+        "declared_training_data": submission.declared_training_data,
+        "visibility": "private" if submission.is_private else "public",
+    }
 
 
 def submissions_of(user: User) -> list[SubmissionRow]:
@@ -123,6 +160,7 @@ def submissions_of(user: User) -> list[SubmissionRow]:
                 suite_title=submission.suite.title,
                 state=latest.state,
                 state_title=latest.get_state_display(),
+                is_private=submission.is_private,
                 created_at=submission.created_at,
             )
         )

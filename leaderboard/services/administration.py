@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from leaderboard.exceptions import TransitionRefused
-from leaderboard.models import EmbeddingModel, SubmissionPause, User, Worker
+from leaderboard.models import SubmissionPause, User, Worker
 from leaderboard.models.vocabulary import WorkerClass
 
 
@@ -36,11 +36,6 @@ def submissions_resume() -> None:
     ended = SubmissionPause.objects.filter(is_open=True).update(is_open=False, ended_at=timezone.now())
     if not ended:
         raise TransitionRefused("Submissions are not paused.")
-
-
-def owner_opt_out_set(*, model_id: int, opted_out: bool) -> None:
-    """Record whether a repository's owner wants it off the boards."""
-    EmbeddingModel.objects.filter(pk=model_id).update(owner_opted_out=opted_out)
 
 
 def worker_report(

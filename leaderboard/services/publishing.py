@@ -17,9 +17,11 @@ def run_publish(*, run_id: UUID, actor: str) -> Run:
     """Put a succeeded run on the boards, in the place of the run that stood there.
 
     Raises:
-        TransitionRefused: the run has not succeeded, or is published already.
+        TransitionRefused: the run has not succeeded, is published already, or is its submitter's to publish.
     """
     run = run_lock(run_id)
+    if is_private(run):
+        raise TransitionRefused("Its submitter keeps this run private; only they can publish it.")
     if run.state != RunState.SUCCEEDED:
         raise TransitionRefused("Only a run that succeeded can be published.")
     if run.is_published:
@@ -45,9 +47,20 @@ def run_withdraw(*, run_id: UUID, actor: str, reason: str) -> Run:
 
 
 def run_publish_first(run: Run, *, actor: str) -> None:
-    """Publish a run if its revision has nothing published on the suite; a rerun waits for a person's decision."""
-    if not Run.objects.filter(revision=run.revision, suite=run.suite, is_published=True).exists():
+    """Publish a run if its revision has nothing published on the suite; a rerun waits for a person's decision.
+
+    One of a private submission waits for its submitter.
+    """
+    if (
+        not is_private(run)
+        and not Run.objects.filter(revision=run.revision, suite=run.suite, is_published=True).exists()
+    ):
         _publish(run, actor=actor)
+
+
+def is_private(run: Run) -> bool:
+    """Whether a run is kept from the public by its submitter."""
+    return run.submission is not None and run.submission.is_private
 
 
 def _publish(run: Run, *, actor: str) -> None:

@@ -155,10 +155,13 @@ def run_rerun(
     the attempt is on that one. The published run stays published until another is published in its place.
 
     Raises:
-        TransitionRefused: the suite has no task of a given name, or no task would run again.
+        TransitionRefused: the suite has no task of a given name, no task would run again, or the run is private and
+            would become public on another version of its suite.
     """
     old = run_lock(run_id)
     target = suite or old.suite
+    if target != old.suite and old.submission is not None and old.submission.is_private:
+        raise TransitionRefused("Its submitter keeps this run private; only they can submit it to another suite.")
     _refuse_unknown(tasks, target)
     active = Run.objects.select_for_update().filter(revision=old.revision, suite=target, state__in=ACTIVE_RUN_STATES)
     for run in active:

@@ -8,6 +8,7 @@ urlpatterns = [
     path("submit/", submissions.submit, name="submit"),
     path("submissions/<uuid:submission_id>/", submissions.submission_page, name="submission-detail"),
     path("submissions/<uuid:submission_id>/cancel/", submissions.submission_cancel, name="submission-cancel"),
+    path("submissions/<uuid:submission_id>/publish/", submissions.submission_release, name="submission-publish"),
     path("runs/<uuid:run_id>/", runs.run_page, name="run-detail"),
     path("runs/<uuid:run_id>/progress/", runs.run_progress, name="run-progress"),
     path("reruns/", reruns.reruns_page, name="reruns"),

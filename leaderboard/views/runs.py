@@ -12,10 +12,10 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from leaderboard.exceptions import ApplicationError
-from leaderboard.models import Run
 from leaderboard.selectors.child_logs import child_logs_for
 from leaderboard.selectors.comparison import publication_comparison
 from leaderboard.selectors.runs import RunDetail, run_detail
+from leaderboard.selectors.visibility import may_see_run
 from leaderboard.services.publishing import run_publish
 from leaderboard.services.runs import run_cancel
 from leaderboard.views.access import staff_required
@@ -27,6 +27,7 @@ from leaderboard.views.timeline import run_timeline
 @never_cache
 def run_page(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """A run for everybody; administrators also find what they can do with it."""
+    _found_or_404(request, run_id)
     detail = _found(run_detail(run_id))
     return render(request, "runs/run.html", run_context(request, detail))
 
@@ -35,6 +36,7 @@ def run_page(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @never_cache
 def run_progress(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """The live part of a run's page, for polling. Once the run has ended, the page is asked to load itself again."""
+    _found_or_404(request, run_id)
     detail = _found(run_detail(run_id, with_events=False))
     if request.htmx and not detail.facts.is_active:
         return HttpResponseClientRefresh()
@@ -47,7 +49,7 @@ def run_progress(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @staff_required
 def run_publish_result(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Put a run's result on the boards, in the place of the published one."""
-    _found_or_404(run_id)
+    _found_or_404(request, run_id)
     try:
         run_publish(run_id=run_id, actor=request.user.get_username())
     except ApplicationError as error:
@@ -61,7 +63,7 @@ def run_publish_result(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @staff_required
 def run_cancel_active(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Stop a run."""
-    _found_or_404(run_id)
+    _found_or_404(request, run_id)
     try:
         run_cancel(run_id=run_id, actor=request.user.get_username(), reason="cancelled by an administrator")
     except ApplicationError as error:
@@ -96,6 +98,7 @@ def _found(detail: RunDetail | None) -> RunDetail:
     return detail
 
 
-def _found_or_404(run_id: UUID) -> None:
-    if not Run.objects.filter(pk=run_id).exists():
+def _found_or_404(request: HttpRequest, run_id: UUID) -> None:
+    """A private run is not there for strangers, nor one whose model's owner opted out."""
+    if not may_see_run(request.user, run_id=run_id):
         raise Http404("There is no such run.")

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -15,25 +15,35 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from leaderboard.exceptions import ApplicationError, DuplicateSubmission
 from leaderboard.forms.submissions import Checked, SubmissionForm
 from leaderboard.models import Suite
-from leaderboard.ports import PreflightReport, model_hub
+from leaderboard.ports import EncodeConfigChoice, PreflightReport, model_hub
+from leaderboard.selectors.applicability import Applicability, applicability
 from leaderboard.selectors.queue import open_pause
 from leaderboard.selectors.runs import run_detail
-from leaderboard.selectors.submissions import SubmissionDetail, submission_detail, submissions_of
+from leaderboard.selectors.submissions import (
+    SubmissionDetail,
+    submission_detail,
+    submission_request,
+    submissions_of,
+)
 from leaderboard.services.runs import run_cancel
-from leaderboard.services.submissions import Existing, existing_run, submissions_create
+from leaderboard.services.submissions import Existing, existing_run, submission_publish, submissions_create
 from leaderboard.views.access import signed_in_required
 from leaderboard.views.runs import run_context
+
+MOST_PREFILLED = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """The answer to a filled form.
 
-    `existing` are the runs that already answer it, by suite; `n_wanted` suites are left to be run.
+    `existing` are the runs that already answer it, by suite; `coverage` says how much of a suite applies to the model,
+    where that is not all; `n_wanted` suites are left to be run.
     """
 
     checked: Checked
     existing: Sequence[tuple[Suite, Existing]] = ()
+    coverage: Sequence[Applicability] = ()
     n_wanted: int = 0
 
     @property
@@ -52,19 +62,22 @@ class Verdict:
 def submit(request: HttpRequest) -> HttpResponse:
     """Show the form; check what it asks for; and, when asked to, queue the evaluation."""
     if request.method != "POST":
-        return _form_page(request, SubmissionForm(), None)
+        return _form_page(request, SubmissionForm(initial=_initial(request)), None)
     form = SubmissionForm(request.POST)
     checked = form.check(model_hub())
     if not checked.passed:
         return _form_page(request, form, Verdict(checked))
-    verdict = _verdict(form, checked)
+    verdict = _verdict(request, form, checked)
     if request.POST.get("action") == "submit" and verdict.passed:
         try:
             submissions = submissions_create(
-                submitter=request.user, report=checked.report, suites=form.cleaned_data["suite"]
+                submitter=request.user,
+                report=checked.report,
+                suites=form.cleaned_data["suite"],
+                wishes=form.wishes(checked),
             )
         except DuplicateSubmission:
-            verdict = _verdict(form, checked)
+            verdict = _verdict(request, form, checked)
         except ApplicationError as error:
             form.add_error(None, error.message)
         else:
@@ -74,11 +87,39 @@ def submit(request: HttpRequest) -> HttpResponse:
     return _form_page(request, form, verdict)
 
 
-def _verdict(form: SubmissionForm, checked: Checked) -> Verdict:
-    chosen = form.cleaned_data["suite"]
-    runs = [(suite, existing_run(report=checked.report, suite=suite)) for suite in chosen]
+def _initial(request: HttpRequest) -> dict[str, Any]:
+    """What the form starts with: nothing, or what an earlier submission of this person asked for."""
+    again = request.GET.get("again", "")
+    if not again:
+        return {"repo_id": request.GET.get("repo_id", "")[:MOST_PREFILLED].replace("\x00", "")}
+    try:
+        submission = UUID(again)
+    except ValueError as error:
+        raise BadRequest("A submission is named by its number.") from error
+    earlier = submission_request(submission, submitter=request.user)
+    if earlier is None:
+        raise Http404("There is no such submission of yours.")
+    return earlier
+
+
+def _verdict(request: HttpRequest, form: SubmissionForm, checked: Checked) -> Verdict:
+    measures = applicability(form.cleaned_data["suite"], reads=_reads(checked))
+    fitting = [measure.suite for measure in measures if measure.n_applicable]
+    sha256 = form.wishes(checked).encode_config_sha256
+    runs = [
+        (
+            suite,
+            existing_run(report=checked.report, suite=suite, submitter=request.user, encode_config_sha256=sha256),
+        )
+        for suite in fitting
+    ]
     existing = [(suite, run) for suite, run in runs if run is not None]
-    return Verdict(checked, existing, n_wanted=len(chosen) - len(existing))
+    coverage = [measure for measure in measures if measure.sentence]
+    return Verdict(checked, existing, coverage, n_wanted=len(fitting) - len(existing))
+
+
+def _reads(checked: Checked) -> Sequence[str]:
+    return (checked.encode_config or EncodeConfigChoice(name="", number_type="")).reads
 
 
 def _form_page(request: HttpRequest, form: SubmissionForm, verdict: Verdict | None) -> HttpResponse:
@@ -100,6 +141,8 @@ def submission_page(request: HttpRequest, submission_id: UUID) -> HttpResponse:
         **run_context(request, detail),
         "submission": submission,
         "may_cancel": submission.may_be_cancelled_by(request.user),
+        "may_publish": submission.is_private and request.user.pk == submission.submitter_id,
+        "may_resubmit": submission.may_be_resubmitted_by(request.user),
     }
     return render(request, "submissions/submission.html", context)
 
@@ -120,10 +163,30 @@ def submission_cancel(request: HttpRequest, submission_id: UUID) -> HttpResponse
     return redirect("submission-detail", submission_id=submission_id)
 
 
+@require_POST
+@signed_in_required
+def submission_release(request: HttpRequest, submission_id: UUID) -> HttpResponse:
+    """Publish a private submission, or let it be published as soon as it has finished."""
+    submission = submission_detail(submission_id)
+    if submission is None or not submission.may_be_seen_by(request.user):
+        raise Http404("There is no such submission.")
+    if request.user.pk != submission.submitter_id:
+        raise PermissionDenied("Only its submitter can publish a private submission.")
+    try:
+        submission_publish(submission_id=submission_id, actor=request.user.get_username())
+    except ApplicationError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, "It is public now. Its result goes on the boards as soon as there is one.")
+    return redirect("submission-detail", submission_id=submission_id)
+
+
 def _own_submission(request: HttpRequest, submission_id: UUID) -> SubmissionDetail:
     """The submission, if this person may follow it."""
     submission = submission_detail(submission_id)
     if submission is None:
+        raise Http404("There is no such submission.")
+    if submission.is_private and not submission.may_be_seen_by(request.user):
         raise Http404("There is no such submission.")
     if not submission.may_be_seen_by(request.user):
         raise PermissionDenied("This submission belongs to somebody else. Its run has a public page in the queue.")

@@ -63,7 +63,8 @@ def test_a_forgotten_password_is_replaced_through_the_link(client: Client) -> No
 @pytest.mark.parametrize(
     "name",
     ["account_login", "account_signup", "account_reset_password", "account_reset_password_done", "account_inactive",
-     "account_reset_password_from_key_done", "account_email_verification_sent"],
+     "account_reset_password_from_key_done", "account_email_verification_sent", "socialaccount_login_cancelled",
+     "socialaccount_login_error"],
 )  # fmt: skip
 def test_pages_for_everybody_have_the_sites_look(name: str, client: Client) -> None:
     text = client.get(reverse(name)).content.decode()
@@ -72,7 +73,14 @@ def test_pages_for_everybody_have_the_sites_look(name: str, client: Client) -> N
 
 
 @pytest.mark.parametrize(
-    "name", ["account_logout", "account_change_password", "account_email", "account_reauthenticate"]
+    "name",
+    [
+        "account_logout",
+        "account_change_password",
+        "account_email",
+        "account_reauthenticate",
+        "socialaccount_connections",
+    ],
 )
 def test_pages_of_an_account_have_the_sites_look(name: str, submitter_client: Client) -> None:
     text = submitter_client.get(reverse(name)).content.decode()

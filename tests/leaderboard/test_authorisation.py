@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from leaderboard.models import Run, Submission, User
+from leaderboard.models import OwnerClaim, Run, Submission, User
 from leaderboard.models.vocabulary import RunState
-from leaderboard.views import people_urls
+from leaderboard.views import account_urls, people_urls
 from tests.factories import make_run, make_suite
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_hub")]
@@ -34,6 +34,8 @@ RULES = [
     Rule("submission-detail", "get", SIGN_IN, 403, 200, 200),
     Rule("submission-cancel", "get", 405, 405, 405, 405),
     Rule("submission-cancel", "post", SIGN_IN, 403, 302, 302),
+    Rule("submission-publish", "get", 405, 405, 405, 405),
+    Rule("submission-publish", "post", SIGN_IN, 404, 302, 403),
     Rule("run-detail", "get", 200, 200, 200, 200),
     Rule("run-detail", "post", 405, 405, 405, 405),
     Rule("run-progress", "get", 200, 200, 200, 200),
@@ -49,6 +51,24 @@ RULES = [
     Rule("notifications", "post", SIGN_IN, 302, 302, 302),
     Rule("notifications-secret", "get", 405, 405, 405, 405),
     Rule("notifications-secret", "post", SIGN_IN, 302, 302, 302),
+    Rule("account", "get", SIGN_IN, 200, 200, 200),
+    Rule("account", "post", 405, 405, 405, 405),
+    Rule("account-export", "get", SIGN_IN, 200, 200, 200),
+    Rule("account-export", "post", 405, 405, 405, 405),
+    Rule("account-deletion", "get", SIGN_IN, 200, 200, 200),
+    Rule("account-deletion", "post", SIGN_IN, 200, 200, 200),
+    Rule("owners", "get", SIGN_IN, 200, 200, 200),
+    Rule("owners", "post", SIGN_IN, 200, 200, 200),
+    Rule("owner-claim", "get", SIGN_IN, 404, 200, 200),
+    Rule("owner-claim", "post", 405, 405, 405, 405),
+    Rule("owner-claim-act", "get", 405, 405, 405, 405),
+    Rule("owner-claim-act", "post", SIGN_IN, 404, 404, 404),
+    Rule("owner-wish", "get", 405, 405, 405, 405),
+    Rule("owner-wish", "post", SIGN_IN, 403, 403, 400),
+    Rule("training-data", "get", SIGN_IN, 403, 403, 200),
+    Rule("training-data", "post", SIGN_IN, 403, 403, 200),
+    Rule("training-data-lift", "get", 405, 405, 405, 405),
+    Rule("training-data-lift", "post", SIGN_IN, 403, 403, 404),
     Rule("workers", "get", 200, 200, 200, 200),
     Rule("metrics", "get", 404, 404, 404, 404),
     Rule("queue", "get", 200, 200, 200, 200),
@@ -68,13 +88,20 @@ def run(submitter: User) -> Run:
 
 
 def address(name: str, run: Run) -> str:
+    if name.startswith("owner-claim"):
+        claim, _ = OwnerClaim.objects.get_or_create(repo_id="lab/good", claimant=run.requested_by, token="t")
+        return reverse(name, args=[claim.pk])
+    if name == "training-data-lift":
+        return reverse(name, args=[1])
     if name.startswith("submission"):
         return reverse(name, args=[run.submission_id])
     return reverse(name, args=[run.pk] if name.startswith("run") else [])
 
 
 def test_the_table_covers_every_address() -> None:
-    assert {rule.name for rule in RULES} == {pattern.name for pattern in people_urls.urlpatterns}
+    assert {rule.name for rule in RULES} == {
+        pattern.name for pattern in (*people_urls.urlpatterns, *account_urls.urlpatterns)
+    }
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from leaderboard.models import (
     EmbeddingModel,
     ModelRevision,
     NotificationSettings,
+    OwnerClaim,
     Run,
     RunComparison,
     RunEvent,
@@ -28,6 +29,7 @@ from leaderboard.models import (
     Task,
     TaskExample,
     TaskRun,
+    TrainingDataMark,
     Worker,
 )
 from leaderboard.models.examples import EXAMPLE_CHARACTERS, EXAMPLE_IMAGE_BYTES
@@ -144,6 +146,27 @@ def same_child_log_twice() -> None:
         ChildLog.objects.create(run=run, worker="w1", text=text)
 
 
+def submission(**facts: Any) -> Submission:
+    return Submission.objects.create(revision=make_revision(), suite=make_suite(), submitter=make_user(), **facts)
+
+
+def claim(**facts: Any) -> OwnerClaim:
+    return OwnerClaim.objects.create(**{"repo_id": "lab/model", "token": "a", "claimant": make_user(), **facts})
+
+
+def same_claim_twice() -> None:
+    claim(repo_id="LAB/model", token="b", claimant=claim().claimant)
+
+
+def mark(**facts: Any) -> TrainingDataMark:
+    defaults = {"dataset": "made_up", "verdict": "trained", "reason": "its paper", "marked_by": make_user()}
+    return TrainingDataMark.objects.create(**{"model": make_revision().model, **defaults, **facts})
+
+
+def same_mark_twice() -> None:
+    mark(model=mark().model)
+
+
 def comparison_with_itself() -> None:
     run = make_run(suite=make_suite(n_tasks=1))
     RunComparison.objects.create(run=run, baseline=run, rows=[])
@@ -222,6 +245,16 @@ FORBIDDEN: dict[str, Callable[[], Any]] = {
     "model_revision_adapter_commit_hex": lambda: update(any_revision(), adapter_repo_id="a/b", adapter_commit="main"),
     "model_revision_encode_config_hex": lambda: update(any_revision(), encode_config_sha256="default"),
     "model_revision_adapter_both_or_neither": lambda: update(any_revision(), adapter_repo_id="a/b"),
+    "submission_training_data_known": lambda: submission(training_data="x"),
+    "submission_training_data_listed": lambda: submission(declared_training_data=["made_up"]),
+    "owner_claim_once": same_claim_twice,
+    "owner_claim_proof_known": lambda: claim(proof="x", proven_at=timezone.now()),
+    "owner_claim_commit_hex": lambda: claim(proof="file", proven_at=timezone.now(), commit="main"),
+    "owner_claim_names_both": lambda: claim(repo_id=""),
+    "owner_claim_proven_has_proof": lambda: claim(is_shown=True),
+    "training_data_mark_one_current": same_mark_twice,
+    "training_data_mark_verdict_known": lambda: mark(verdict="x"),
+    "training_data_mark_says_why": lambda: mark(reason=""),
     "submission_one_open": two_submissions,
     "submission_pause_one_open": two_pauses,
     "submission_pause_open_has_no_end": lambda: SubmissionPause.objects.create(

@@ -254,9 +254,9 @@ def test_the_number_of_queries_does_not_grow(client: Client, django_assert_num_q
     small, large = make_suite("small", n_tasks=1), make_suite("large", n_tasks=30)
     for suite in (small, large):
         run = make_published_run(suite=suite)
-        with django_assert_num_queries(3):
+        with django_assert_num_queries(4):
             client.get(reverse("run-detail", args=[run.pk]))
-        with django_assert_num_queries(2):
+        with django_assert_num_queries(3):
             client.get(reverse("run-progress", args=[run.pk]))
     submissions_pause(actor=make_user(), reason="busy")
     for number in range(5):

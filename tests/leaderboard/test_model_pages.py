@@ -180,5 +180,5 @@ def test_the_page_costs_as_many_queries_for_any_number_of_runs(client, suite, dj
     make_scored_run(suite=suite, hits={"a": 0.3, "b": 0.6}, revision=revision)
     for attempt in range(2, 6):
         make_run(suite=suite, revision=revision, state=RunState.CANCELLED, attempt=attempt)
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(15):
         client.get("/models/lab/model/")

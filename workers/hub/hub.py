@@ -1,5 +1,6 @@
 """The hub as the site and the workers see it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from evaluation.repositories.client import HubClient
@@ -10,7 +11,8 @@ from evaluation.repositories.download import (
     download_adapter,
     download_model,
 )
-from leaderboard.ports import PreflightReport
+from leaderboard.ports import FoundLine, PreflightProblem, PreflightReport
+from workers.hub.lines import find_line
 from workers.hub.preflight import preflight
 
 PREFLIGHT_TIMEOUT = 2.0
@@ -43,6 +45,10 @@ class HuggingFaceHub:
             adapter_revision=adapter_revision,
             max_bytes=self.max_bytes,
         )
+
+    def find_line(self, *, repo_id: str, line: str, files: Sequence[str]) -> FoundLine | PreflightProblem | None:
+        """Look for a line in small files at the top of a repository's main branch."""
+        return find_line(self._client(PREFLIGHT_TIMEOUT), repo_id=repo_id, line=line, files=files)
 
     def download(self, *, repo_id: str, commit: str, cache_folder: Path, watch: DownloadWatch = UNWATCHED) -> Path:
         """Download a model at one commit into the cache and return its folder; see `download_model`."""

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from huggingface_hub.errors import HFValidationError
 from huggingface_hub.utils import validate_repo_id
 
-from evaluation.embedders.encode_config import FLOAT32, encode_config
+from evaluation.embedders.encode_config import FLOAT32, default_encode_config, number_type
 from evaluation.errors import ErrorKind, EvaluationError
 from evaluation.hub.errors import HubUnavailable, RevisionMissing
 from evaluation.repositories.client import HubClient
 from evaluation.repositories.inspection import Inspection, base_problems, inspect_adapter, inspect_model
 from leaderboard.ports import PreflightProblem, PreflightReport
+from workers.hub.encode_choices import encode_choices
 from workers.hub.errors import CheckFailed
 
 logger = logging.getLogger(__name__)
@@ -132,16 +133,17 @@ def _report(
         size_bytes=sum(inspection.size_bytes for inspection in found) if base else None,
         licence=base.listing.licence if base else "",
         gpu_dtype=_gpu_dtype(base),
+        encode_configs=encode_choices(base.family, base.config) if base and base.family else (),
         gated=any(inspection.listing.gated for inspection in found),
         problems=problems,
     )
 
 
 def _gpu_dtype(base: Inspection | None) -> str:
-    """The number type of the weights on a GPU, from the default encode config of the model's family."""
+    """The number type of the weights on a GPU, from the model's default encode config."""
     if base is None or base.family is None:
         return FLOAT32
-    return str(encode_config(base.family).settings.get("gpu_dtype", FLOAT32))
+    return number_type(default_encode_config(base.family, base.config))
 
 
 def _distinct(problems: Iterable[PreflightProblem]) -> tuple[PreflightProblem, ...]:

@@ -1,0 +1,184 @@
+"""Reads what is known of the data that models were trained on, and which tasks that contaminates.
+
+A cell (a model on a task) is contaminated when a source data set of the task was among the model's training data: its
+submitter declared it, or an administrator found it. An administrator's finding overrules a declaration either way.
+"""
+
+import csv
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+
+from django.conf import settings
+from django.db.models import Q
+
+from leaderboard.models import ModelRevision, Score, Submission, Task, TrainingDataMark
+from leaderboard.models.vocabulary import Domain, TrainingVerdict
+from leaderboard.selectors.catalogue import LISTED_SCORE
+
+OTHER_SOURCES = "Other suites of this board"
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A source data set. `group` is the domain that it is listed under, `note` what it shares with others."""
+
+    name: str
+    group: str
+    modality: str
+    note: str
+    n_tasks: int
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedOn:
+    """A data set that a model was trained on, by whose word ("declared" or "found") and why."""
+
+    dataset: str
+    by: str
+    reason: str
+    n_tasks: int
+
+
+def known_datasets() -> tuple[Dataset, ...]:
+    """The data sets that can be declared: those of the catalogue, then those of other live suites. One query."""
+    counts: dict[str, int] = {}
+    for names in Task.objects.filter(suite__is_live=True).values_list("datasets", flat=True):
+        for name in set(names):
+            counts[name] = counts.get(name, 0) + 1
+    listed = _catalogue(settings.DATASETS_TABLE)
+    catalogue = [Dataset(name, *facts, n_tasks=counts.get(name, 0)) for name, facts in listed.items()]
+    others = sorted(counts.keys() - listed.keys(), key=str.lower)
+    return (*catalogue, *(Dataset(name, OTHER_SOURCES, "", "", counts[name]) for name in others))
+
+
+@lru_cache(maxsize=2)
+def _catalogue(file: Path) -> dict[str, tuple[str, str, str]]:
+    """Group, modality and note of each data set of the catalogue, by its name, ordered by group."""
+    with file.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE, strict=True))
+    rows.sort(key=lambda row: Domain.values.index(row["domain_ours"]))
+    return {
+        row["name_in_source"]: (
+            Domain(row["domain_ours"]).label,
+            row["modality"].strip(),
+            row["overlap_and_leakage_notes"].strip(),
+        )
+        for row in rows
+    }
+
+
+def training_datasets(revision_ids: Collection[int]) -> dict[int, frozenset[str]]:
+    """The data sets that each revision was trained on, as far as is known. Three queries.
+
+    Declarations count from when a result of the submission was published, so that nobody can mark a model by a
+    submission that comes to nothing.
+    """
+    models = dict(ModelRevision.objects.filter(pk__in=revision_ids).values_list("pk", "model_id"))
+    found: dict[int, set[str]] = {revision: set() for revision in models}
+    declared = Submission.objects.filter(
+        revision__in=revision_ids, runs__published_at__isnull=False, is_private=False
+    ).exclude(declared_training_data=[])
+    for revision, names in declared.values_list("revision_id", "declared_training_data"):
+        found[revision] |= set(names)
+    marks = _marks(models.values())
+    for revision, model in models.items():
+        for dataset, verdict in marks.get(model, {}).items():
+            (found[revision].add if verdict == TrainingVerdict.TRAINED else found[revision].discard)(dataset)
+    return {revision: frozenset(names) for revision, names in found.items()}
+
+
+def _marks(model_ids: Iterable[int]) -> dict[int, dict[str, str]]:
+    marks: dict[int, dict[str, str]] = {}
+    standing = TrainingDataMark.objects.filter(model__in=set(model_ids), is_current=True)
+    for model, dataset, verdict in standing.values_list("model_id", "dataset", "verdict"):
+        marks.setdefault(model, {})[dataset] = verdict
+    return marks
+
+
+def contaminated_tasks(revision_ids: Collection[int]) -> Mapping[int, frozenset[int]]:
+    """For each revision the ids of the tasks, of all suites, that its training data contaminate. Four queries.
+
+    A board that leaves contaminated cells out asks this once for all of its revisions, and gives the answer to
+    `leaderboard.selectors.clean_means`.
+    """
+    trained = training_datasets(revision_ids)
+    names = frozenset[str]().union(*trained.values())
+    tasks = Task.objects.filter(datasets__overlap=sorted(names)).values_list("pk", "datasets") if names else ()
+    of_dataset: dict[str, set[int]] = {}
+    for task, datasets in tasks:
+        for dataset in datasets:
+            of_dataset.setdefault(dataset, set()).add(task)
+    return {
+        revision: frozenset(task for dataset in datasets for task in of_dataset.get(dataset, ()))
+        for revision, datasets in trained.items()
+    }
+
+
+def contaminated_revisions(task: Task, revision_ids: Collection[int]) -> frozenset[int]:
+    """Those of the revisions that were trained on a source data set of the task. Three queries."""
+    sources = set(task.datasets)
+    return frozenset(revision for revision, names in training_datasets(revision_ids).items() if names & sources)
+
+
+def contaminated_models(task: Task) -> tuple[str, ...]:
+    """The names of the models with a listed score on a task that were trained on a source of it. Four queries."""
+    scored = Score.objects.filter(LISTED_SCORE, task_run__task=task)
+    names = dict(
+        scored.values_list("task_run__run__revision", "task_run__run__revision__model__repo_id").order_by().distinct()
+    )
+    return tuple(sorted({names[revision] for revision in contaminated_revisions(task, names)}, key=str.lower))
+
+
+def trained_on(*, revision_id: int, model_id: int, suite_id: int) -> tuple[TrainedOn, ...]:
+    """What a revision was trained on, each with the number of tasks of a suite that it contaminates. Three queries."""
+    marks = {mark.dataset: mark for mark in TrainingDataMark.objects.filter(model=model_id, is_current=True)}
+    published = Q(runs__published_at__isnull=False, is_private=False)
+    declared: set[str] = set()
+    for names in Submission.objects.filter(published, revision=revision_id).values_list(
+        "declared_training_data", flat=True
+    ):
+        declared |= set(names)
+    reasons = dict.fromkeys(declared, ("declared", "Its submitter declared it."))
+    for name, mark in marks.items():
+        if mark.verdict == TrainingVerdict.TRAINED:
+            reasons[name] = ("found", mark.reason)
+        else:
+            reasons.pop(name, None)
+    counts: dict[str, int] = {}
+    for datasets in Task.objects.filter(suite=suite_id).values_list("datasets", flat=True) if reasons else ():
+        for name in set(datasets):
+            counts[name] = counts.get(name, 0) + 1
+    return tuple(TrainedOn(name, *reasons[name], n_tasks=counts.get(name, 0)) for name in sorted(reasons))
+
+
+@dataclass(frozen=True, slots=True)
+class MarkRow:
+    """A finding that stands."""
+
+    mark_id: int
+    repo_id: str
+    dataset: str
+    verdict: str
+    reason: str
+    marked_by: str
+    marked_at: datetime
+
+
+def standing_marks() -> list[MarkRow]:
+    """Every finding that stands, the newest first. One query."""
+    marks = TrainingDataMark.objects.filter(is_current=True).select_related("model", "marked_by")
+    return [
+        MarkRow(
+            mark.pk,
+            mark.model.repo_id,
+            mark.dataset,
+            mark.get_verdict_display(),
+            mark.reason,
+            mark.marked_by.get_username(),
+            mark.marked_at,
+        )
+        for mark in marks
+    ]
