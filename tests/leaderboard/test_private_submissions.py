@@ -85,7 +85,7 @@ def test_publishing_before_the_end_lets_the_end_publish(submitter_client: Client
 @pytest.mark.parametrize("who", ["anonymous", "stranger"])
 def test_strangers_find_no_trace(draft: Run, who: str, stranger_client: Client) -> None:
     client = stranger_client if who == "stranger" else Client()
-    worker_report(name="w1", device="cpu", versions={}, started_at=timezone.now())
+    worker_report(name="w1", device="cpu", versions={})
     worker_takes(name="w1", run_id=draft.pk)
     for name in ("run-detail", "run-progress"):
         assert client.get(reverse(name, args=[draft.pk])).status_code == 404

@@ -220,7 +220,7 @@ def test_marks_take_a_bounded_number_of_questions(
 ) -> None:
     for number in range(6):
         declared(suite, "PathMNIST", revision=make_revision(f"lab/model{number}"))
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(10):
         client.get(reverse("task-detail", args=[suite.slug, "task0"]))
     with django_assert_max_num_queries(22):
         client.get(reverse("model-detail", args=["lab/model1"]))
