@@ -2,8 +2,8 @@
 
 from django.contrib import admin
 
-from leaderboard.admin import accounts, catalogue, embedding_models, runs, submissions, workers
+from leaderboard.admin import accounts, acts, catalogue, embedding_models, runs, submissions, workers
 
 admin.site.site_header = admin.site.site_title = "MedBoard administration"
 
-__all__ = ["accounts", "catalogue", "embedding_models", "runs", "submissions", "workers"]
+__all__ = ["accounts", "acts", "catalogue", "embedding_models", "runs", "submissions", "workers"]

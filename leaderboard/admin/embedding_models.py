@@ -21,7 +21,7 @@ class EmbeddingModelAdmin(ReadOnlyAdmin):
         return self.has_view_permission(request, obj)
 
     def save_model(self, request: HttpRequest, obj: EmbeddingModel, form: Any, change: bool) -> None:  # noqa: FBT001 - Django's signature
-        owner_opt_out_set(model_id=obj.pk, opted_out=obj.owner_opted_out)
+        owner_opt_out_set(model_id=obj.pk, opted_out=obj.owner_opted_out, actor=request.user.get_username())
 
 
 @admin.register(ModelRevision)

@@ -7,5 +7,6 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/", include("allauth.account.urls")),
     path("", include("leaderboard.views.people_urls")),
+    path("", include("leaderboard.views.administration_urls")),
     path("", include("leaderboard.views.boards_urls")),
 ]

@@ -1,6 +1,7 @@
 """The data model. Constraints in the database carry the rules; services make every change."""
 
 from leaderboard.models.accounts import User
+from leaderboard.models.acts import Act
 from leaderboard.models.catalogue import Suite, Task
 from leaderboard.models.comparisons import RunComparison
 from leaderboard.models.embedding_models import EmbeddingModel, ModelRevision
@@ -9,9 +10,10 @@ from leaderboard.models.notifications import Delivery, NotificationSettings
 from leaderboard.models.runs import Priority, Run, RunEvent, TaskRun, Worker
 from leaderboard.models.scores import AggregateScore, Score
 from leaderboard.models.snapshots import BoardSnapshot
-from leaderboard.models.submissions import Submission, SubmissionPause
+from leaderboard.models.submissions import Submission, SubmissionPause, WorkerClassPause
 
 __all__ = [
+    "Act",
     "AggregateScore",
     "BoardSnapshot",
     "ChildLog",
@@ -31,4 +33,5 @@ __all__ = [
     "TaskRun",
     "User",
     "Worker",
+    "WorkerClassPause",
 ]

@@ -227,6 +227,24 @@ class DeliveryState(models.TextChoices):
     FAILED = "failed", "Given up"
 
 
+class ActKind(models.TextChoices):
+    """What administrators do."""
+
+    PUBLISH = "publish", "Published a result"
+    WITHDRAW = "withdraw", "Took a result off the boards"
+    RERUN = "rerun", "Queued a rerun"
+    CANCEL = "cancel", "Cancelled a run"
+    PAUSE = "pause", "Paused submissions"
+    RESUME = "resume", "Took submissions again"
+    PAUSE_CLASS = "pause_class", "Paused a class of workers"
+    RESUME_CLASS = "resume_class", "Let a class of workers go on"
+    LIMITS = "limits", "Set a person's limits"
+    OPT_OUT = "opt_out", "Set an owner's wish"
+    CONTAMINATION = "contamination", "Marked contamination"
+    ACCOUNT = "account", "Changed an account"
+    ROWS = "rows", "Changed rows in the administration"
+
+
 class AggregateScope(models.TextChoices):
     """What a mean over tasks covers."""
 

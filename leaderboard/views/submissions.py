@@ -14,11 +14,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from leaderboard.exceptions import ApplicationError, DuplicateSubmission
 from leaderboard.forms.submissions import Checked, SubmissionForm
-from leaderboard.models import Suite
+from leaderboard.models import Suite, User
 from leaderboard.ports import PreflightReport, model_hub
 from leaderboard.selectors.queue import open_pause
 from leaderboard.selectors.runs import run_detail
 from leaderboard.selectors.submissions import SubmissionDetail, submission_detail, submissions_of
+from leaderboard.services.administration import run_cancel_for_others
 from leaderboard.services.runs import run_cancel
 from leaderboard.services.submissions import Existing, existing_run, submissions_create
 from leaderboard.views.access import signed_in_required
@@ -112,12 +113,21 @@ def submission_cancel(request: HttpRequest, submission_id: UUID) -> HttpResponse
     if submission.latest.is_active and not submission.may_be_cancelled_by(request.user):
         raise PermissionDenied("An administrator started this run; only an administrator can cancel it.")
     try:
-        run_cancel(run_id=submission.latest.run_id, actor=request.user.get_username(), reason="cancelled on request")
+        _cancel(submission, request.user)
     except ApplicationError as error:
         messages.error(request, error.message)
     else:
         messages.success(request, "Cancelled. You can submit the same revision again whenever you like.")
     return redirect("submission-detail", submission_id=submission_id)
+
+
+def _cancel(submission: SubmissionDetail, person: User) -> None:
+    """Cancel the newest run; what an administrator cancels of somebody else's stands in the log of acts."""
+    run_id, reason = submission.latest.run_id, "cancelled on request"
+    if person.pk == submission.submitter_id:
+        run_cancel(run_id=run_id, actor=person.get_username(), reason=reason)
+    else:
+        run_cancel_for_others(run_id=run_id, actor=person, reason=reason)
 
 
 def _own_submission(request: HttpRequest, submission_id: UUID) -> SubmissionDetail:

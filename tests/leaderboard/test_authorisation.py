@@ -41,6 +41,8 @@ RULES = [
     Rule("reruns", "post", SIGN_IN, 403, 403, 200),
     Rule("run-publish", "get", 405, 405, 405, 405),
     Rule("run-publish", "post", SIGN_IN, 403, 403, 302),
+    Rule("run-withdraw", "get", 405, 405, 405, 405),
+    Rule("run-withdraw", "post", SIGN_IN, 403, 403, 302),
     Rule("run-cancel", "get", 405, 405, 405, 405),
     Rule("run-cancel", "post", SIGN_IN, 403, 403, 302),
     Rule("reruns-waiting", "get", SIGN_IN, 403, 403, 200),
