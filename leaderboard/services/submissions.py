@@ -12,6 +12,7 @@ from leaderboard.ports import PreflightReport
 from leaderboard.services.quotas import quota_check
 from leaderboard.services.runs import run_create
 from leaderboard.services.sizes import smallest_class
+from leaderboard.services.texts import fitted
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +128,18 @@ def _refuse_when_paused() -> None:
         raise SubmissionsPaused(f"Submissions are paused: {pause.reason} Please come back later.")
 
 
+def _length(field: str) -> int:
+    return EmbeddingModel._meta.get_field(field).max_length or 0  # noqa: SLF001 - public in spite of its name
+
+
 def _revision_for(report: PreflightReport) -> ModelRevision:
     """The stored revision of a report, made if new. What the hub says of the model is brought up to date."""
     model = EmbeddingModel.objects.select_for_update().filter(repo_id__iexact=report.repo_id).first()
     if model is None:
         model = EmbeddingModel(repo_id=report.repo_id)
     model.family = report.family
-    model.architecture = report.architecture
-    model.licence = report.licence
+    model.architecture = fitted(report.architecture, most=_length("architecture"))
+    model.licence = fitted(report.licence, most=_length("licence"))
     model.parameters = report.parameters
     model.gated = report.gated
     model.save()
