@@ -39,6 +39,11 @@ class ActRow:
     reason: str
     details: dict[str, Any]
 
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """The details as words: a name, which says where it stands, and its value."""
+        return list(_facts(self.details))
+
 
 @dataclass(frozen=True, slots=True)
 class ActsPage:
@@ -78,6 +83,18 @@ def _filtered(wanted: ActFilter) -> QuerySet[Act]:
     if wanted.until:
         found = found.filter(at__date__lte=wanted.until)
     return found
+
+
+def _facts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """What a value that holds others holds, name by name; nothing is said of what is empty."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _facts(inner, f"{name} {key}".strip().replace("_", " "))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _facts(inner, name)
+    else:
+        yield name, "none" if value is None else str(value)
 
 
 def _row(act: Act) -> ActRow:

@@ -94,6 +94,14 @@ def pages_of(site: WholeSite) -> dict[str, tuple[str, str]]:
     }
 
 
+@pytest.fixture(scope="module", autouse=True)
+def database_beside_the_browser() -> Iterator[None]:
+    """The browser's library runs an event loop in this thread, beside which Django would refuse to ask the database."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        yield
+
+
 @pytest.fixture
 def site(transactional_db: None, settings: Any, tmp_path: Path) -> WholeSite:
     site = make_whole_site(settings, tmp_path)
