@@ -23,6 +23,7 @@ from tests.whole_site import WholeSite, make_whole_site
 pytestmark = pytest.mark.e2e
 
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+PAPER = {"width": 720, "height": 1020}
 LOOKS = [("light", WIDE), ("dark", NARROW), ("dark", WIDE), ("light", NARROW)]
 CHECKED = 2
 """How many of the looks are checked in tests: each theme and each width once."""
@@ -139,6 +140,11 @@ def look_at(page: Page, name: str, *, folder: str) -> list[str]:
         found += [f"{theme} {size['width']}: {trouble}" for trouble in troubles]
         if folder:
             page.screenshot(path=Path(folder) / f"{name}-{size['width']}-{theme}.png", full_page=True)
+    if folder:
+        page.set_viewport_size(PAPER)
+        page.emulate_media(media="print", color_scheme="light")
+        page.screenshot(path=Path(folder) / f"{name}-print.png", full_page=True)
+        page.emulate_media(media="screen")
     return found
 
 

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import html5lib
 
-VOID = {"meta", "link", "br", "hr", "img", "input", "rect", "path"}
+VOID = {"meta", "link", "br", "hr", "img", "input"}
 
 
 class _Tables(HTMLParser):
