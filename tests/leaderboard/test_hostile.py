@@ -53,6 +53,8 @@ HARMLESS = {
     "repo_id": "lab/good", "suite": "", "login": "owner", "password": "wrong", "scope": "all",
 }  # fmt: skip
 LEAVING = {"account_logout", "admin:logout"}
+PLANTED = ("script", "breaking", "right-to-left", "long", "path", "unicode")
+"""What matters where a text is shown; the database stores no null character."""
 UNASKED = {"path", "unicode"}
 """Names that no hub gives and no browser asks for."""
 FREE_TEXT = {"text", "search", "email", "password", "url", "number", "date", "hidden", "textarea", "select", "checkbox"}
@@ -223,9 +225,8 @@ def pages_with_foreign_texts(site: WholeSite) -> list[str]:
 
 def test_what_the_hub_and_workers_say_is_shown_harmlessly_everywhere(site: WholeSite) -> None:
     staff, owner = signed_in(site.people["staff"]), signed_in(site.people["owner"])
-    for name, text in HOSTILE.items():
-        if name == "null":
-            continue  # the database stores none
+    for name in PLANTED:
+        text = HOSTILE[name]
         with transaction.atomic():
             model = reverse("model-detail", args=[plant(site, text)])
             for page in [*pages_with_foreign_texts(site), *([] if name in UNASKED else [model])]:
