@@ -98,6 +98,11 @@ class Queue:
     workers: tuple[WorkerRow, ...]
 
     @property
+    def paused_classes(self) -> frozenset[str]:
+        """The classes whose workers take no work."""
+        return frozenset(pause.worker_class for pause in self.class_pauses)
+
+    @property
     def n_workers_up(self) -> int:
         """How many workers answer."""
         return sum(worker.is_up for worker in self.workers)

@@ -66,9 +66,13 @@ class TestPausingAClass:
     def test_everybody_is_told(self, client: Client, administrator_client: Client) -> None:
         wanted = {"worker_class": "gpu-48", "reason": "New <driver>."}
         administrator_client.post(reverse("class-pause"), wanted)
+        worker_report(name="small", device="cpu", versions={}, started_at=timezone.now())
         html = page(client, "queue")
         assert "Workers of class GPU, 48 GiB are paused." in html
         assert "New &lt;driver&gt;." in html
+        assert "Up, paused" not in html
+        worker_report(name="large", device="cuda:0", versions={}, started_at=timezone.now(), worker_class="gpu-48")
+        assert page(client, "queue").count("Up, paused") == 1
         assert "Let GPU, 48 GiB go on" in page(administrator_client, "administration")
         administrator_client.post(reverse("class-resume"), {"worker_class": "gpu-48"})
         assert "are paused" not in page(client, "queue")
