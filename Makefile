@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 PYTHON_BASE ?= python3.11
 OPEN_CLIP := $(CURDIR)/.open_clip
 
-.PHONY: run test faults lint requirements
+.PHONY: run test faults lint screenshots requirements
 
 run: $(VENV)/.installed
 	$(PYTHON) -m workers.launcher
@@ -17,6 +17,11 @@ test: $(VENV)/.installed-dev $(OPEN_CLIP)/.installed
 # The long form of tests/faults: real processes are broken for an hour or less, on a machine that does nothing else.
 faults: $(VENV)/.installed-dev
 	MEDBOARD_FAULTS=long $(PYTHON) -m pytest tests/faults
+
+# Every kind of page, light and dark, on a phone and on a desk, to be looked at.
+screenshots: $(VENV)/.installed-dev
+	$(PYTHON) -m tests.browser_setup
+	MEDBOARD_SCREENSHOTS=$(CURDIR)/screenshots $(PYTHON) -m pytest tests/e2e/test_every_page.py
 
 lint: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff check .

@@ -298,10 +298,11 @@ def make_measured_run(
     revision: ModelRevision | None = None,
     data: str = "d" * 64,
     attempt: int = 1,
+    published: bool = True,
 ) -> Run:
-    """A published run with everything that a worker stores, from the outcomes of its tasks; the suite is on disk."""
+    """A run with everything that a worker stores, from the outcomes of its tasks; the suite is on disk."""
     run = make_run(revision=revision, suite=suite, state=RunState.SUCCEEDED, attempt=attempt)
-    run.is_published, run.published_at = True, timezone.now()
+    run.is_published, run.published_at = published, timezone.now() if published else None
     run.save()
     for task_run in run.task_runs.select_related("task"):
         task_run.finished_at = timezone.now()

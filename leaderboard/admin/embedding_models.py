@@ -7,7 +7,7 @@ from django.http import HttpRequest
 
 from leaderboard.admin.read_only import ReadOnlyAdmin
 from leaderboard.models import EmbeddingModel, ModelRevision
-from leaderboard.services.ownership import owner_wish_set
+from leaderboard.services.ownership import owner_wish_record
 
 
 @admin.register(EmbeddingModel)
@@ -21,7 +21,7 @@ class EmbeddingModelAdmin(ReadOnlyAdmin):
         return self.has_view_permission(request, obj)
 
     def save_model(self, request: HttpRequest, obj: EmbeddingModel, form: Any, change: bool) -> None:  # noqa: FBT001 - Django's signature
-        owner_wish_set(repo_id=obj.repo_id, opted_out=obj.owner_opted_out, actor=request.user.get_username())
+        owner_wish_record(repo_id=obj.repo_id, opted_out=obj.owner_opted_out, actor=request.user)
 
 
 @admin.register(ModelRevision)

@@ -1,9 +1,9 @@
-"""What people asked for, and pauses of submissions."""
+"""What people asked for, pauses, and what people were told."""
 
 from django.contrib import admin
 
 from leaderboard.admin.read_only import ReadOnlyAdmin
-from leaderboard.models import Delivery, Submission, SubmissionPause
+from leaderboard.models import Delivery, Submission, SubmissionPause, WorkerClassPause
 
 
 @admin.register(Submission)
@@ -18,10 +18,20 @@ class SubmissionAdmin(ReadOnlyAdmin):
 class SubmissionPauseAdmin(ReadOnlyAdmin):
     list_display = ["reason", "started_by", "started_at", "ended_at"]
     list_select_related = ["started_by"]
+    search_fields = ["reason", "started_by__username"]
+
+
+@admin.register(WorkerClassPause)
+class WorkerClassPauseAdmin(ReadOnlyAdmin):
+    list_display = ["worker_class", "reason", "started_by", "started_at", "ended_at"]
+    list_filter = ["worker_class"]
+    list_select_related = ["started_by"]
+    search_fields = ["reason", "started_by__username"]
 
 
 @admin.register(Delivery)
 class DeliveryAdmin(ReadOnlyAdmin):
     list_display = ["run", "recipient", "channel", "outcome", "state", "attempts", "trouble", "next_attempt_at"]
     list_filter = ["state", "channel", "outcome"]
+    search_fields = ["=run__id", "recipient__username", "run__revision__model__repo_id"]
     list_select_related = ["recipient", "run__revision__model", "run__suite"]

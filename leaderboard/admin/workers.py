@@ -13,7 +13,9 @@ from leaderboard.selectors.queue import unsealed_workers
 @admin.register(Worker)
 class WorkerAdmin(ReadOnlyAdmin):
     list_display = ["name", "device", "sandbox", "current_run", "last_seen_at"]
+    list_filter = ["worker_class"]
     list_select_related = ["current_run__revision__model", "current_run__suite"]
+    search_fields = ["name", "device"]
 
     @admin.display(description="Sealed by")
     def sandbox(self, worker: Worker) -> str:

@@ -1,6 +1,7 @@
 """Settings, read from the environment and grouped by what they are about. `.env.example` lists every variable."""
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import environ
 
@@ -133,18 +134,21 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "leaderboard.config.middleware.permissions_policy",
     "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.gzip.GZipMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "leaderboard.config.middleware.null_characters_refused",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "csp.middleware.CSPMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "leaderboard.config.middleware.refused_methods_explained",
 ]
 
 ROOT_URLCONF = "leaderboard.config.urls"
@@ -265,7 +269,25 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-LOGGING = logging_config(LOG_FORMAT)
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+# No page takes a file, and the largest form names the tasks of a suite and the runs of a page.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000
+DATA_UPLOAD_MAX_NUMBER_FILES = 0
+DEFAULT_EXCEPTION_REPORTER_FILTER = "leaderboard.config.error_reports.SettingsWithAddressesHidden"
+
+SECRETS = [
+    SECRET_KEY,
+    HUB_TOKEN,
+    METRICS_TOKEN,
+    DATABASE["PASSWORD"],
+    urlsplit(REDIS_URL).password or "",
+    vars().get("EMAIL_HOST_PASSWORD") or "",
+]
+LOGGING = logging_config(LOG_FORMAT, secrets=[secret for secret in SECRETS if secret])
 
 # --- the API: requests per minute, counted in a cache that all processes of the site share ----------------------------
 

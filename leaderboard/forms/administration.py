@@ -5,8 +5,12 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from leaderboard.models import Run, SubmissionPause, Suite, Task
+from leaderboard.models import Run, SubmissionPause, Suite, Task, User
+from leaderboard.models.vocabulary import ActKind, WorkerClass
+from leaderboard.selectors.costs import CostsBy
 from leaderboard.selectors.reruns import RerunScope
+
+MOST_SUBMISSIONS = 100_000
 
 
 class PauseForm(forms.Form):
@@ -17,6 +21,75 @@ class PauseForm(forms.Form):
         max_length=SubmissionPause._meta.get_field("reason").max_length,  # noqa: SLF001 - public in spite of its name
         error_messages={"required": "Say why, so that people know what to expect."},
     )
+
+
+class ReasonForm(forms.Form):
+    """Why an administrator does something, kept in the log of acts."""
+
+    reason = forms.CharField(
+        label="Reason, kept in the log of acts",
+        max_length=300,
+        error_messages={"required": "Say why; it is kept in the log of acts."},
+    )
+
+
+class ClassPauseForm(ReasonForm):
+    """The class of workers that takes no work for now."""
+
+    worker_class = forms.ChoiceField(label="Class of workers", choices=WorkerClass.choices)
+
+
+class ClassResumeForm(forms.Form):
+    """The class of workers that takes work again."""
+
+    worker_class = forms.ChoiceField(choices=WorkerClass.choices)
+
+
+class LimitsForm(ReasonForm):
+    """The limits of one person's submissions; an empty one means what the settings say."""
+
+    username = forms.CharField(label="Person", max_length=150)
+    per_day = forms.IntegerField(
+        label="Submissions within 24 hours", required=False, min_value=0, max_value=MOST_SUBMISSIONS
+    )
+    at_once = forms.IntegerField(
+        label="Waiting or running at once", required=False, min_value=0, max_value=MOST_SUBMISSIONS
+    )
+    field_order = ["username", "per_day", "at_once", "reason"]
+
+    def clean_username(self) -> User:
+        """The person of that name."""
+        person = User.objects.filter(username=self.cleaned_data["username"]).first()
+        if person is None:
+            raise forms.ValidationError("There is no account of this name. Names are case-sensitive.")
+        return person
+
+
+class ActsForm(forms.Form):
+    """Which acts of the log are shown."""
+
+    kind = forms.ChoiceField(label="What", choices=[("", "Everything"), *ActKind.choices], required=False)
+    actor = forms.CharField(label="By whom", max_length=200, required=False)
+    words = forms.CharField(label="Words in subject or reason", max_length=200, required=False)
+    since = forms.DateField(label="From", required=False, widget=forms.DateInput(attrs={"type": "date"}))
+    until = forms.DateField(label="To", required=False, widget=forms.DateInput(attrs={"type": "date"}))
+
+
+class CostsForm(forms.Form):
+    """Over how many days costs are counted, and by what."""
+
+    days = forms.TypedChoiceField(
+        label="Over",
+        choices=[(1, "1 day"), (7, "7 days"), (30, "30 days"), (365, "1 year")],
+        coerce=int,
+        required=False,
+        empty_value=30,
+    )
+    by = forms.ChoiceField(label="By", choices=CostsBy.choices, required=False)
+
+    def clean_by(self) -> CostsBy:
+        """People unless something else was chosen."""
+        return CostsBy(self.cleaned_data["by"] or CostsBy.PERSON)
 
 
 class RerunForm(forms.Form):

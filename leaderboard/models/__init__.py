@@ -1,6 +1,7 @@
 """The data model. Constraints in the database carry the rules; services make every change."""
 
 from leaderboard.models.accounts import User
+from leaderboard.models.acts import Act
 from leaderboard.models.api_tokens import ApiToken
 from leaderboard.models.catalogue import Suite, Task
 from leaderboard.models.comparisons import RunComparison
@@ -12,10 +13,11 @@ from leaderboard.models.ownership import OwnerClaim
 from leaderboard.models.runs import Priority, Run, RunEvent, TaskRun, Worker
 from leaderboard.models.scores import AggregateScore, Score
 from leaderboard.models.snapshots import BoardSnapshot
-from leaderboard.models.submissions import Submission, SubmissionPause
+from leaderboard.models.submissions import Submission, SubmissionPause, WorkerClassPause
 from leaderboard.models.training_data import TrainingDataMark
 
 __all__ = [
+    "Act",
     "AggregateScore",
     "ApiToken",
     "BoardSnapshot",
@@ -39,4 +41,5 @@ __all__ = [
     "TrainingDataMark",
     "User",
     "Worker",
+    "WorkerClassPause",
 ]

@@ -9,7 +9,7 @@ from django.db.models import Q
 
 from leaderboard.models.catalogue import Suite
 from leaderboard.models.embedding_models import ModelRevision
-from leaderboard.models.vocabulary import TrainingDataStatement, one_of
+from leaderboard.models.vocabulary import TrainingDataStatement, WorkerClass, one_of
 
 
 class Submission(models.Model):
@@ -67,3 +67,30 @@ class SubmissionPause(models.Model):
 
     def __str__(self) -> str:
         return self.reason
+
+
+class WorkerClassPause(models.Model):
+    """A span of time in which the workers of a class take no work. At most one a class is open."""
+
+    worker_class = models.CharField(max_length=16, choices=WorkerClass)
+    reason = models.CharField(max_length=300)
+    started_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    started_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True)
+    is_open = models.BooleanField(default=True)
+
+    class Meta:
+        ordering = ["-started_at"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["worker_class"], condition=Q(is_open=True), name="worker_class_pause_one_open"
+            ),
+            one_of("worker_class", WorkerClass, name="worker_class_pause_class_known"),
+            models.CheckConstraint(
+                condition=Q(is_open=True, ended_at__isnull=True) | Q(is_open=False, ended_at__isnull=False),
+                name="worker_class_pause_open_has_no_end",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.worker_class}: {self.reason}"

@@ -258,6 +258,25 @@ class OwnerProof(models.TextChoices):
     ADMINISTRATOR = "administrator", "An administrator's word"
 
 
+class ActKind(models.TextChoices):
+    """What administrators do."""
+
+    PUBLISH = "publish", "Published a result"
+    WITHDRAW = "withdraw", "Took a result off the boards"
+    RERUN = "rerun", "Queued a rerun"
+    CANCEL = "cancel", "Cancelled a run"
+    PAUSE = "pause", "Paused submissions"
+    RESUME = "resume", "Took submissions again"
+    PAUSE_CLASS = "pause_class", "Paused a class of workers"
+    RESUME_CLASS = "resume_class", "Let a class of workers go on"
+    LIMITS = "limits", "Set a person's limits"
+    OPT_OUT = "opt_out", "Set an owner's wish"
+    OWNER_CLAIM = "owner_claim", "Accepted an owner's claim"
+    CONTAMINATION = "contamination", "Marked contamination"
+    ACCOUNT = "account", "Changed an account"
+    ROWS = "rows", "Changed rows in the administration"
+
+
 class AggregateScope(models.TextChoices):
     """What a mean over tasks covers."""
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
-from leaderboard.models import Run, SubmissionPause, TaskRun, Worker
+from leaderboard.models import Run, SubmissionPause, TaskRun, Worker, WorkerClassPause
 from leaderboard.models.vocabulary import ACTIVE_RUN_STATES, ENDED_TASK_STATES, FINAL_RUN_STATES, RunState
 from leaderboard.selectors.queue_times import ExpectedStart, expected_starts, silence_of_the_lost
 
@@ -76,10 +76,22 @@ class Pause:
 
 
 @dataclass(frozen=True, slots=True)
+class ClassPause:
+    """An open pause of a class of workers."""
+
+    worker_class: str
+    title: str
+    reason: str
+    started_at: datetime
+    started_by: str
+
+
+@dataclass(frozen=True, slots=True)
 class Queue:
     """Everything that the queue page shows: of the waiting runs, those of one page out of `n_pages`."""
 
     pause: Pause | None
+    class_pauses: tuple[ClassPause, ...]
     active: tuple[QueuedRun, ...]
     waiting: tuple[QueuedRun, ...]
     n_waiting: int
@@ -87,6 +99,11 @@ class Queue:
     n_pages: int
     recent: tuple[QueuedRun, ...]
     workers: tuple[WorkerRow, ...]
+
+    @property
+    def paused_classes(self) -> frozenset[str]:
+        """The classes whose workers take no work."""
+        return frozenset(pause.worker_class for pause in self.class_pauses)
 
     @property
     def n_workers_up(self) -> int:
@@ -109,6 +126,7 @@ def queue_state(page: int = 1) -> Queue:
     recent = _counted(Run.objects.filter(state__in=FINAL_RUN_STATES)).order_by("-finished_at")[:RECENT_RUNS]
     return Queue(
         pause=open_pause(),
+        class_pauses=tuple(class_pauses()),
         active=tuple(_queued_run(run) for run in active.order_by("priority", "created_at")),
         waiting=tuple(
             _queued_run(runs[run_id], place=place, expected=starts[run_id])
@@ -127,6 +145,21 @@ def open_pause() -> Pause | None:
     """The open pause of submissions, if there is one."""
     pause = SubmissionPause.objects.select_related("started_by").filter(is_open=True).first()
     return Pause(pause.reason, pause.started_at, pause.started_by.get_username()) if pause else None
+
+
+def class_pauses() -> list[ClassPause]:
+    """The open pauses of classes of workers, the oldest first."""
+    pauses = WorkerClassPause.objects.select_related("started_by").filter(is_open=True).order_by("started_at")
+    return [
+        ClassPause(
+            pause.worker_class,
+            pause.get_worker_class_display(),
+            pause.reason,
+            pause.started_at,
+            pause.started_by.get_username(),
+        )
+        for pause in pauses
+    ]
 
 
 def worker_rows() -> list[WorkerRow]:

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from leaderboard.models import Run, Worker
+from leaderboard.models import Run, Worker, WorkerClassPause
 from leaderboard.models.vocabulary import OPEN_TASK_STATES, RunState, classes_within
 from leaderboard.selectors.queue_order import waiting_line
 
@@ -128,8 +128,10 @@ class Ratios:
 
 
 def _workers(ratios: Ratios) -> tuple[list[str], Seconds]:
-    """The classes of the workers that are up, and in how many seconds each is free, in every play."""
-    workers = list(Worker.objects.filter(last_seen_at__gte=timezone.now() - silence_of_the_lost()))
+    """The classes of the workers that are up and not paused, and in how many seconds each is free, in every play."""
+    paused = WorkerClassPause.objects.filter(is_open=True).values("worker_class")
+    up = Worker.objects.filter(last_seen_at__gte=timezone.now() - silence_of_the_lost())
+    workers = list(up.exclude(worker_class__in=paused))
     runs = {
         run.pk: run
         for run in Run.objects.filter(pk__in=[worker.current_run_id for worker in workers if worker.current_run_id])

@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 
 from leaderboard import queue
 from leaderboard.exceptions import LeaseLost
-from leaderboard.models import Run, RunEvent, TaskRun
+from leaderboard.models import Run, RunEvent, TaskRun, WorkerClassPause
 from leaderboard.models.vocabulary import (
     ACTIVE_RUN_STATES,
     OPEN_TASK_STATES,
@@ -63,8 +63,10 @@ def run_next_claim(*, worker: str, worker_class: str = WorkerClass.CPU) -> Run |
 
     What was begun and is left without a worker goes first, then what waits, in the order of `selectors.queue_order`;
     where nothing waits, runs of other workers are helped. A queued run becomes `preparing` under this worker's lease; a
-    running one is returned as it is. Later writes of the run name its `claims`.
+    running one is returned as it is. Later writes of the run name its `claims`. While the class is paused, there is none.
     """
+    if _is_paused(worker_class):
+        return None
     run = (
         run_to_join_locked(worker_class, abandoned=True)
         or first_waiting_locked(worker_class)
@@ -105,8 +107,10 @@ def run_start(*, run_id: UUID, worker: str) -> Run:
 def task_group_claim(*, run_id: UUID, worker: str, worker_class: str = WorkerClass.CPU) -> list[TaskClaim]:
     """Take the next pending tasks that share their data.
 
-    Empty when none is left, the run is not running, or it was put back for a larger worker.
+    Empty when none is left, the run is not running, it was put back for a larger worker, or the class is paused.
     """
+    if _is_paused(worker_class):
+        return []
     pending = TaskRun.objects.select_for_update(skip_locked=True, of=("self",)).filter(
         DUE,
         run_id=run_id,
@@ -130,6 +134,10 @@ def task_group_claim(*, run_id: UUID, worker: str, worker_class: str = WorkerCla
         inputs_total=0,
     )
     return [TaskClaim(task_run.pk, task_run.task.name, task_run.claims + 1, run_id) for task_run in group]
+
+
+def _is_paused(worker_class: str) -> bool:
+    return WorkerClassPause.objects.filter(worker_class=worker_class, is_open=True).exists()
 
 
 def leases_renew(*, run_id: UUID, worker: str) -> None:

@@ -12,8 +12,9 @@ from django.utils import timezone
 from leaderboard import queue
 from leaderboard.exceptions import ClaimRefused, OwnerOptedOut
 from leaderboard.models import EmbeddingModel, OwnerClaim, Run, RunEvent, User
-from leaderboard.models.vocabulary import ACTIVE_RUN_STATES, OwnerProof
+from leaderboard.models.vocabulary import ACTIVE_RUN_STATES, ActKind, OwnerProof
 from leaderboard.ports import ModelHub, PreflightProblem
+from leaderboard.services.acts import act_record
 from leaderboard.services.runs import run_cancel
 
 FILES = {"medboard.txt": OwnerProof.FILE, "README.md": OwnerProof.MODEL_CARD}
@@ -102,9 +103,17 @@ def owner_claim_by_account(*, claim: OwnerClaim) -> OwnerClaim:
     return _prove(claim, OwnerProof.ACCOUNT)
 
 
-def owner_claim_accept(*, claim: OwnerClaim) -> OwnerClaim:
+@transaction.atomic
+def owner_claim_accept(*, claim: OwnerClaim, actor: User) -> OwnerClaim:
     """An administrator vouches for a claim."""
-    return _prove(claim, OwnerProof.ADMINISTRATOR)
+    accepted = _prove(claim, OwnerProof.ADMINISTRATOR)
+    act_record(
+        actor=actor.get_username(),
+        kind=ActKind.OWNER_CLAIM,
+        subject=claim.repo_id,
+        details={"claimant": claim.claimant.get_username()},
+    )
+    return accepted
 
 
 def account_name(account: SocialAccount) -> str:
@@ -149,6 +158,16 @@ def owner_decide(*, claim: OwnerClaim, opted_out: bool) -> None:
     if claim.proven_at is None:
         raise ClaimRefused("Prove first that the repository is yours.")
     owner_wish_set(repo_id=claim.repo_id, opted_out=opted_out, actor=claim.claimant.get_username())
+
+
+@transaction.atomic
+def owner_wish_record(*, repo_id: str, opted_out: bool, actor: User) -> EmbeddingModel:
+    """An administrator carries out the wish of an owner who asked elsewhere."""
+    before = EmbeddingModel.objects.filter(repo_id__iexact=repo_id, owner_opted_out=True).exists()
+    model = owner_wish_set(repo_id=repo_id, opted_out=opted_out, actor=actor.get_username())
+    details = {"before": before, "after": opted_out}
+    act_record(actor=actor.get_username(), kind=ActKind.OPT_OUT, subject=model, details=details)
+    return model
 
 
 @transaction.atomic

@@ -8,7 +8,8 @@ from django.db.models.functions import Now
 from leaderboard import queue
 from leaderboard.exceptions import TransitionRefused
 from leaderboard.models import Run, RunEvent
-from leaderboard.models.vocabulary import RunState
+from leaderboard.models.vocabulary import ActKind, RunState
+from leaderboard.services.acts import act_record
 from leaderboard.services.runs import run_lock
 
 
@@ -29,6 +30,7 @@ def run_publish(*, run_id: UUID, actor: str) -> Run:
     for earlier in Run.objects.select_for_update().filter(revision=run.revision, suite=run.suite, is_published=True):
         _withdraw(earlier, actor=actor, reason=f"replaced by attempt {run.attempt}")
     _publish(run, actor=actor)
+    act_record(actor=actor, kind=ActKind.PUBLISH, subject=run)
     return run
 
 
@@ -43,6 +45,7 @@ def run_withdraw(*, run_id: UUID, actor: str, reason: str) -> Run:
     if not run.is_published:
         raise TransitionRefused("This run is not published.")
     _withdraw(run, actor=actor, reason=reason)
+    act_record(actor=actor, kind=ActKind.WITHDRAW, subject=run, reason=reason)
     return run
 
 

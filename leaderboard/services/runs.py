@@ -15,11 +15,13 @@ from leaderboard.models.vocabulary import (
     ENDED_TASK_STATES,
     FINAL_RUN_STATES,
     OPEN_TASK_STATES,
+    ActKind,
     RunState,
     TaskRunState,
     WorkerClass,
 )
 from leaderboard.selectors.reruns import Carried, RerunScope, carried_results
+from leaderboard.services.acts import act_record
 from leaderboard.services.notifications import deliveries_plan
 from leaderboard.services.sizes import expected_seconds
 
@@ -182,6 +184,13 @@ def run_rerun(
         _carry_over(one, new)
     if carried and not new.task_runs.filter(state=TaskRunState.PENDING).exists():
         raise TransitionRefused("Every task of this run succeeded; there is nothing to run again.")
+    act_record(
+        actor=actor.get_username(),
+        kind=ActKind.RERUN,
+        subject=new,
+        reason=reason,
+        details={"rerun_of": str(old.pk), "scope": scope.value, "tasks": sorted(tasks), "carried_over": len(carried)},
+    )
     return new
 
 

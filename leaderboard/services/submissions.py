@@ -25,6 +25,7 @@ from leaderboard.services.publishing import run_publish_first
 from leaderboard.services.quotas import quota_check
 from leaderboard.services.runs import run_create, run_lock
 from leaderboard.services.sizes import smallest_class
+from leaderboard.services.texts import fitted
 from leaderboard.services.training_data import training_data_check
 
 
@@ -238,14 +239,18 @@ def _refuse_when_paused() -> None:
         raise SubmissionsPaused(f"Submissions are paused: {pause.reason} Please come back later.")
 
 
+def _length(field: str) -> int:
+    return EmbeddingModel._meta.get_field(field).max_length or 0  # noqa: SLF001 - public in spite of its name
+
+
 def _revision_for(report: PreflightReport, *, encode_config_sha256: str) -> ModelRevision:
     """The stored revision of a report, made if new. What the hub says of the model is brought up to date."""
     model = EmbeddingModel.objects.select_for_update().filter(repo_id__iexact=report.repo_id).first()
     if model is None:
         model = EmbeddingModel(repo_id=report.repo_id)
     model.family = report.family
-    model.architecture = report.architecture
-    model.licence = report.licence
+    model.architecture = fitted(report.architecture, most=_length("architecture"))
+    model.licence = fitted(report.licence, most=_length("licence"))
     model.parameters = report.parameters
     model.gated = report.gated
     model.save()

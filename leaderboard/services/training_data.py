@@ -6,8 +6,9 @@ from django.db import transaction
 
 from leaderboard.exceptions import TrainingDataUnknown, TransitionRefused
 from leaderboard.models import EmbeddingModel, TrainingDataMark, User
-from leaderboard.models.vocabulary import TrainingDataStatement, TrainingVerdict
+from leaderboard.models.vocabulary import ActKind, TrainingDataStatement, TrainingVerdict
 from leaderboard.selectors.training_data import known_datasets
+from leaderboard.services.acts import act_record
 
 
 def training_data_check(statement: TrainingDataStatement | None, declared: Sequence[str]) -> TrainingDataStatement:
@@ -47,13 +48,16 @@ def training_data_mark(
     _refuse_unknown([dataset])
     model = EmbeddingModel.objects.select_for_update().get(pk=model_id)
     TrainingDataMark.objects.filter(model=model, dataset=dataset, is_current=True).update(is_current=False)
-    return TrainingDataMark.objects.create(
+    mark = TrainingDataMark.objects.create(
         model=model, dataset=dataset, verdict=verdict, reason=reason, marked_by=actor
     )
+    details = {"dataset": dataset, "verdict": verdict}
+    act_record(actor=actor.get_username(), kind=ActKind.CONTAMINATION, subject=model, reason=reason, details=details)
+    return mark
 
 
 @transaction.atomic
-def training_data_mark_lift(*, mark_id: int) -> TrainingDataMark:
+def training_data_mark_lift(*, mark_id: int, actor: User) -> TrainingDataMark:
     """Let a finding stand no more; what the submitters declared holds again.
 
     Raises:
@@ -64,4 +68,6 @@ def training_data_mark_lift(*, mark_id: int) -> TrainingDataMark:
         raise TransitionRefused("This finding was replaced or lifted before.")
     mark.is_current = False
     mark.save(update_fields=["is_current"])
+    details = {"dataset": mark.dataset, "verdict": mark.verdict, "lifted": True}
+    act_record(actor=actor.get_username(), kind=ActKind.CONTAMINATION, subject=mark.model, details=details)
     return mark

@@ -1,6 +1,7 @@
 """Addresses of the boards, models, tasks and methods."""
 
 from django.urls import path
+from django.views.decorators.http import require_safe
 
 from leaderboard.views import (
     analyses,
@@ -36,3 +37,6 @@ urlpatterns = [
     path("systems/", systems.page, name="systems"),
     path("methods/", methods.page, name="methods"),
 ]
+
+for pattern in urlpatterns:  # pages that only show: they take no form
+    pattern.callback = require_safe(pattern.callback)

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from leaderboard.exceptions import ApplicationError
 from leaderboard.forms.ownership import RepositoryForm
-from leaderboard.models import OwnerClaim
+from leaderboard.models import OwnerClaim, User
 from leaderboard.ports import model_hub
 from leaderboard.selectors.ownership import ClaimRow, claim_of, claims_of, opted_out_models
 from leaderboard.services import ownership
@@ -74,7 +74,7 @@ def claim_act(request: HttpRequest, claim_id: int) -> HttpResponse:
         raise Http404("There is no such act.")
     words, do = ACTS[act]
     try:
-        do(claim)
+        do(claim, request.user)
     except ApplicationError as error:
         messages.error(request, error.message)
     else:
@@ -95,7 +95,7 @@ def owner_wish(request: HttpRequest) -> HttpResponse:
         messages.error(request, " ".join(form.errors["repo_id"]))
         return redirect("owners")
     repo_id = form.cleaned_data["repo_id"]
-    ownership.owner_wish_set(repo_id=repo_id, opted_out=opted_out, actor=request.user.get_username())
+    ownership.owner_wish_record(repo_id=repo_id, opted_out=opted_out, actor=request.user)
     messages.success(request, f"{repo_id} is {'hidden' if opted_out else 'shown again'}.")
     return redirect("owners")
 
@@ -107,31 +107,34 @@ def _found(request: HttpRequest, claim_id: int) -> ClaimRow:
     return row
 
 
-def _look(claim: OwnerClaim) -> None:
+def _look(claim: OwnerClaim, _actor: User) -> None:
     ownership.owner_claim_look(claim=claim, hub=model_hub())
 
 
-ACTS: dict[str, tuple[str, Callable[[OwnerClaim], object]]] = {
+ACTS: dict[str, tuple[str, Callable[[OwnerClaim, User], object]]] = {
     "look": ("The line was found. The repository is yours here.", _look),
     "account": (
         "Your account on the hub has this name. The repository is yours here.",
-        lambda claim: ownership.owner_claim_by_account(claim=claim),
+        lambda claim, _actor: ownership.owner_claim_by_account(claim=claim),
     ),
-    "accept": ("The claim is accepted.", lambda claim: ownership.owner_claim_accept(claim=claim)),
-    "show": ("The model's page names its owner.", lambda claim: ownership.owner_shown_set(claim=claim, is_shown=True)),
+    "accept": ("The claim is accepted.", lambda claim, actor: ownership.owner_claim_accept(claim=claim, actor=actor)),
+    "show": (
+        "The model's page names its owner.",
+        lambda claim, _actor: ownership.owner_shown_set(claim=claim, is_shown=True),
+    ),
     "unname": (
         "The model's page names no owner.",
-        lambda claim: ownership.owner_shown_set(claim=claim, is_shown=False),
+        lambda claim, _actor: ownership.owner_shown_set(claim=claim, is_shown=False),
     ),
     "hide": (
         "Hidden. Its results are on no page any more, and no submission of it is taken.",
-        lambda claim: ownership.owner_decide(claim=claim, opted_out=True),
+        lambda claim, _actor: ownership.owner_decide(claim=claim, opted_out=True),
     ),
     "allow": (
         "Allowed again. Results that were published before are shown again.",
-        lambda claim: ownership.owner_decide(claim=claim, opted_out=False),
+        lambda claim, _actor: ownership.owner_decide(claim=claim, opted_out=False),
     ),
-    "withdraw": ("The claim is withdrawn.", lambda claim: ownership.owner_claim_withdraw(claim=claim)),
+    "withdraw": ("The claim is withdrawn.", lambda claim, _actor: ownership.owner_claim_withdraw(claim=claim)),
 }
 """What can be done with a claim: what is said afterwards, and the service."""
 OF_STAFF = frozenset({"accept"})

@@ -14,6 +14,7 @@ urlpatterns = [
     path("reruns/", reruns.reruns_page, name="reruns"),
     path("reruns/waiting/", reruns.waiting_page, name="reruns-waiting"),
     path("runs/<uuid:run_id>/publish/", runs.run_publish_result, name="run-publish"),
+    path("runs/<uuid:run_id>/withdraw/", runs.run_withdraw_result, name="run-withdraw"),
     path("runs/<uuid:run_id>/cancel/", runs.run_cancel_active, name="run-cancel"),
     path("notifications/", notifications.notifications_page, name="notifications"),
     path("notifications/secret/", notifications.new_secret, name="notifications-secret"),

@@ -11,16 +11,14 @@ from leaderboard.forms.administration import PauseForm
 from leaderboard.selectors.queue import queue_state
 from leaderboard.services.administration import submissions_pause, submissions_resume
 from leaderboard.views.access import staff_required
-
-MAX_DIGITS = 6
+from leaderboard.views.paging import asked_page
 
 
 @require_safe
 @never_cache
 def queue_page(request: HttpRequest) -> HttpResponse:
     """What waits, what runs, who works."""
-    page = request.GET.get("page", "")
-    state = queue_state(int(page) if page.isdecimal() and len(page) < MAX_DIGITS else 1)
+    state = queue_state(asked_page(request))
     return render(request, "queue/queue.html", {"queue": state, "pause_form": PauseForm(), "section": "queue"})
 
 
@@ -46,7 +44,7 @@ def pause(request: HttpRequest) -> HttpResponse:
 def resume(request: HttpRequest) -> HttpResponse:
     """Take submissions again."""
     try:
-        submissions_resume()
+        submissions_resume(actor=request.user)
     except ApplicationError as error:
         messages.error(request, error.message)
     else:

@@ -12,12 +12,13 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from leaderboard.exceptions import ApplicationError
+from leaderboard.forms.administration import ReasonForm
 from leaderboard.selectors.child_logs import child_logs_for
 from leaderboard.selectors.comparison import publication_comparison
 from leaderboard.selectors.runs import RunDetail, run_detail
 from leaderboard.selectors.visibility import may_see_run
-from leaderboard.services.publishing import run_publish
-from leaderboard.services.runs import run_cancel
+from leaderboard.services.administration import run_cancel_for_others
+from leaderboard.services.publishing import run_publish, run_withdraw
 from leaderboard.views.access import staff_required
 from leaderboard.views.provenance import environment_facts, pretty
 from leaderboard.views.timeline import run_timeline
@@ -61,11 +62,29 @@ def run_publish_result(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 @require_POST
 @staff_required
+def run_withdraw_result(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Take a run's result off the boards, for a reason."""
+    _found_or_404(request, run_id)
+    form = ReasonForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, " ".join(form.errors["reason"]))
+        return redirect("run-detail", run_id=run_id)
+    try:
+        run_withdraw(run_id=run_id, actor=request.user.get_username(), reason=form.cleaned_data["reason"])
+    except ApplicationError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, "Taken off the boards. Publish it here to bring it back.")
+    return redirect("run-detail", run_id=run_id)
+
+
+@require_POST
+@staff_required
 def run_cancel_active(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Stop a run."""
     _found_or_404(request, run_id)
     try:
-        run_cancel(run_id=run_id, actor=request.user.get_username(), reason="cancelled by an administrator")
+        run_cancel_for_others(run_id=run_id, actor=request.user, reason="cancelled by an administrator")
     except ApplicationError as error:
         messages.error(request, error.message)
     else:

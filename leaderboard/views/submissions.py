@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from leaderboard.exceptions import ApplicationError, DuplicateSubmission
 from leaderboard.forms.submissions import Checked, SubmissionForm
-from leaderboard.models import Suite
+from leaderboard.models import Suite, User
 from leaderboard.ports import EncodeConfigChoice, PreflightReport, model_hub
 from leaderboard.selectors.applicability import Applicability, applicability
 from leaderboard.selectors.queue import open_pause
@@ -25,6 +25,7 @@ from leaderboard.selectors.submissions import (
     submission_request,
     submissions_of,
 )
+from leaderboard.services.administration import run_cancel_for_others
 from leaderboard.services.runs import run_cancel
 from leaderboard.services.submissions import Existing, existing_run, submission_publish, submissions_create
 from leaderboard.views.access import signed_in_required
@@ -155,7 +156,7 @@ def submission_cancel(request: HttpRequest, submission_id: UUID) -> HttpResponse
     if submission.latest.is_active and not submission.may_be_cancelled_by(request.user):
         raise PermissionDenied("An administrator started this run; only an administrator can cancel it.")
     try:
-        run_cancel(run_id=submission.latest.run_id, actor=request.user.get_username(), reason="cancelled on request")
+        _cancel(submission, request.user)
     except ApplicationError as error:
         messages.error(request, error.message)
     else:
@@ -179,6 +180,15 @@ def submission_release(request: HttpRequest, submission_id: UUID) -> HttpRespons
     else:
         messages.success(request, "It is public now. Its result goes on the boards as soon as there is one.")
     return redirect("submission-detail", submission_id=submission_id)
+
+
+def _cancel(submission: SubmissionDetail, person: User) -> None:
+    """Cancel the newest run; what an administrator cancels of somebody else's stands in the log of acts."""
+    run_id, reason = submission.latest.run_id, "cancelled on request"
+    if person.pk == submission.submitter_id:
+        run_cancel(run_id=run_id, actor=person.get_username(), reason=reason)
+    else:
+        run_cancel_for_others(run_id=run_id, actor=person, reason=reason)
 
 
 def _own_submission(request: HttpRequest, submission_id: UUID) -> SubmissionDetail:

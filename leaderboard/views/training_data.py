@@ -38,7 +38,7 @@ def training_data_page(request: HttpRequest) -> HttpResponse:
 def training_data_lift(request: HttpRequest, mark_id: int) -> HttpResponse:
     """Let a finding stand no more."""
     try:
-        training_data_mark_lift(mark_id=mark_id)
+        training_data_mark_lift(mark_id=mark_id, actor=request.user)
     except TrainingDataMark.DoesNotExist as error:
         raise Http404("There is no such finding.") from error
     except ApplicationError as error:

@@ -1,8 +1,11 @@
 """Reads pages as a visitor does: tables as rows of texts, and what the content security policy would block."""
 
+from collections import Counter
 from html.parser import HTMLParser
 
-VOID = {"meta", "link", "br", "hr", "img", "input", "rect", "path"}
+import html5lib
+
+VOID = {"meta", "link", "br", "hr", "img", "input"}
 
 
 class _Tables(HTMLParser):
@@ -73,3 +76,48 @@ def wrongly_nested(html: str) -> list[str]:
     reader = _Inline()
     reader.feed(html)
     return reader.wrong_nesting + reader.open
+
+
+class _Names(HTMLParser):
+    """Ids, and what refers to one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ids: Counter[str] = Counter()
+        self.wanted: set[str] = set()
+        self.unlabelled: dict[str, str] = {}
+        self.labelled: set[str] = set()
+        self._labels_open = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        facts = dict(attrs)
+        if facts.get("id"):
+            self.ids[str(facts["id"])] += 1
+        for name in ("aria-labelledby", "aria-describedby", "aria-controls"):
+            self.wanted |= set(str(facts.get(name) or "").split())
+        if tag == "label":
+            self._labels_open += 1
+            if facts.get("for"):
+                self.labelled.add(str(facts["for"]))
+        is_control = tag in {"select", "textarea"} or (tag == "input" and facts.get("type") not in UNSEEN_INPUTS)
+        if is_control and not self._labels_open and "aria-label" not in facts and "aria-labelledby" not in facts:
+            self.unlabelled[str(facts.get("id") or "")] = str(facts.get("name"))
+
+    def handle_endtag(self, tag: str) -> None:
+        self._labels_open -= tag == "label"
+
+
+UNSEEN_INPUTS = {"hidden", "submit", "button", "image", "reset"}
+
+
+def invalid(html: str) -> list[str]:
+    """What a strict HTML parser objects to, ids that stand twice or are missing, and controls without a label."""
+    parser = html5lib.HTMLParser()
+    parser.parse(html)
+    found = [f"line {place[0]}: {code} {facts}" for place, code, facts in parser.errors]
+    names = _Names()
+    names.feed(html)
+    found += [f"id {name} stands {count} times" for name, count in names.ids.items() if count > 1]
+    found += [f"id {name} is missing" for name in sorted(names.wanted - set(names.ids))]
+    found += [f"{name} has no label" for id_, name in names.unlabelled.items() if id_ not in names.labelled]
+    return found

@@ -10,6 +10,7 @@ from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
 from leaderboard.models import (
+    Act,
     AggregateScore,
     ApiToken,
     BoardSnapshot,
@@ -31,6 +32,7 @@ from leaderboard.models import (
     TaskRun,
     TrainingDataMark,
     Worker,
+    WorkerClassPause,
 )
 from leaderboard.models.examples import EXAMPLE_CHARACTERS, EXAMPLE_IMAGE_BYTES
 from leaderboard.models.vocabulary import RunState, TaskRunState
@@ -82,6 +84,10 @@ def second_run(first: Run, **facts: Any) -> Run:
     return Run.objects.create(
         revision=first.revision, suite=first.suite, requested_by=first.requested_by, **{"attempt": 2, **facts}
     )
+
+
+def pause_of_class(**facts: Any) -> None:
+    WorkerClassPause.objects.create(**{"worker_class": "cpu", "reason": "a", "started_by": make_user(), **facts})
 
 
 def two_submissions() -> None:
@@ -260,6 +266,12 @@ FORBIDDEN: dict[str, Callable[[], Any]] = {
     "submission_pause_open_has_no_end": lambda: SubmissionPause.objects.create(
         reason="a", started_by=make_user(), ended_at=timezone.now()
     ),
+    "worker_class_pause_one_open": lambda: (pause_of_class(), pause_of_class()),
+    "worker_class_pause_class_known": lambda: pause_of_class(worker_class="abacus"),
+    "worker_class_pause_open_has_no_end": lambda: pause_of_class(ended_at=timezone.now()),
+    "act_kind_known": lambda: Act.objects.create(actor="a", kind="sleep", subject="b"),
+    "act_has_actor": lambda: Act.objects.create(actor="", kind="pause", subject="b"),
+    "act_has_subject": lambda: Act.objects.create(actor="a", kind="pause", subject=""),
     "run_attempt_unique": lambda: second_run(make_run(state=RunState.FAILED), attempt=1),
     "run_one_active": lambda: second_run(make_run()),
     "run_one_published": two_published_runs,

@@ -262,7 +262,7 @@ def test_the_number_of_queries_does_not_grow(client: Client, django_assert_num_q
     for number in range(5):
         make_run(suite=small)
         worker_report(name=f"worker{number}", device="cpu", versions={})
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         client.get(reverse("queue"))
 
 

@@ -45,7 +45,7 @@ def test_every_address_on_a_page_leads_somewhere(client, board, address) -> None
             assert client.get(f"/{link}".replace("&amp;", "&")).status_code < 400, link
 
 
-@pytest.mark.parametrize("name", ["400", "403", "403_csrf", "404", "500"])
+@pytest.mark.parametrize("name", ["400", "403", "403_csrf", "404", "405", "429", "500"])
 def test_error_pages_need_no_request_and_no_database(name) -> None:
     html = get_template(f"{name}.html").render()
     assert "Go to the boards" in html

@@ -159,7 +159,7 @@ def test_unproven_claims_are_bounded(submitter: User) -> None:
         ownership.owner_claim_open(claimant=submitter, repo_id="lab/one-more")
 
 
-@pytest.mark.parametrize("text", ["", "nonsense", "a/b/c", "../etc/passwd", "<script>/x", "a\x00/b", "x" * 10_000])
+@pytest.mark.parametrize("text", ["", "nonsense", "a/b/c", "../etc/passwd", "<script>/x", "x" * 10_000])
 def test_what_names_no_repository_is_told(submitter_client: Client, text: str) -> None:
     response = submitter_client.post(reverse("owners"), {"repo_id": text})
     assert response.context["form"].errors["repo_id"]
