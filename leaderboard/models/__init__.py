@@ -8,12 +8,14 @@ from leaderboard.models.logs import ChildLog
 from leaderboard.models.notifications import Delivery, NotificationSettings
 from leaderboard.models.runs import Priority, Run, RunEvent, TaskRun, Worker
 from leaderboard.models.scores import AggregateScore, Score
-from leaderboard.models.snapshots import BoardSnapshot
+from leaderboard.models.snapshots import BoardChange, BoardSnapshot, BoardTable
 from leaderboard.models.submissions import Submission, SubmissionPause
 
 __all__ = [
     "AggregateScore",
+    "BoardChange",
     "BoardSnapshot",
+    "BoardTable",
     "ChildLog",
     "Delivery",
     "EmbeddingModel",

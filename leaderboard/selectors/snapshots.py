@@ -7,7 +7,9 @@ from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
-from leaderboard.models import BoardSnapshot, Run, Task
+from django.db.models import Exists, OuterRef
+
+from leaderboard.models import BoardSnapshot, BoardTable, Run, Task
 from leaderboard.selectors.catalogue import LISTED
 
 TASK_SCOPE = "task"
@@ -164,14 +166,17 @@ def statistics_of_suite(suite_id: int) -> SuiteStatistics | None:
 
 
 def suites_to_build() -> list[int]:
-    """Live suites whose statistics do not cover exactly their published runs and installed tasks. Three queries."""
+    """Live suites whose statistics do not cover exactly their published runs and installed tasks, or lack boards.
+
+    Three queries.
+    """
     runs = _grouped(Run.objects.filter(LISTED, suite__is_live=True).values_list("suite_id", "pk"))
     tasks = _grouped(Task.objects.filter(suite__is_live=True, is_installed=True).values_list("suite_id", "name"))
     built = {
         suite_id: (set(covered), set(names))
-        for suite_id, covered, names in BoardSnapshot.objects.filter(is_current=True, suite__is_live=True).values_list(
-            "suite_id", "runs", "tasks"
-        )
+        for suite_id, covered, names in BoardSnapshot.objects.filter(
+            Exists(BoardTable.objects.filter(snapshot=OuterRef("pk"))), is_current=True, suite__is_live=True
+        ).values_list("suite_id", "runs", "tasks")
     }
     due = [suite_id for suite_id in runs if built.get(suite_id) != (runs[suite_id], tasks.get(suite_id, set()))]
     return sorted([*due, *(built.keys() - runs.keys())])
@@ -198,7 +203,11 @@ def _grouped(rows: Any) -> dict[int, set[Any]]:
 @lru_cache(maxsize=CACHED_SNAPSHOTS)
 def _content(pk: int) -> BoardContent:
     """The document of a snapshot, which never changes once it is stored."""
-    document = BoardSnapshot.objects.values_list("content", flat=True).get(pk=pk)
+    return board_content(BoardSnapshot.objects.values_list("content", flat=True).get(pk=pk))
+
+
+def board_content(document: Mapping[str, Any]) -> BoardContent:
+    """A stored document of `board.schema.json`."""
     analyses: dict[str, dict[str, Analysis]] = {}
     for found in document["analyses"]:
         numbers = Analysis(found["value"], found["lower"], found["upper"])

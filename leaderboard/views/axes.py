@@ -2,30 +2,9 @@
 
 from collections.abc import Mapping
 
-from django.db.models import TextChoices
 from django.urls import reverse
 
-from leaderboard.models.vocabulary import (
-    AggregateScope,
-    Domain,
-    EvidenceForm,
-    Family,
-    Granularity,
-    PairingType,
-    ReleaseGroup,
-    Split,
-)
-
-CHOICES_OF: Mapping[AggregateScope, type[TextChoices]] = {
-    AggregateScope.FAMILY: Family,
-    AggregateScope.DOMAIN: Domain,
-    AggregateScope.SPLIT: Split,
-    AggregateScope.EVIDENCE_FORM: EvidenceForm,
-    AggregateScope.PAIRING_TYPE: PairingType,
-    AggregateScope.GRANULARITY: Granularity,
-    AggregateScope.RELEASE_GROUP: ReleaseGroup,
-}
-"""The groups of each axis, in the order in which pages show the axes."""
+from leaderboard.models.vocabulary import CHOICES_OF, AggregateScope
 
 AXES_BY_NAME: Mapping[str, AggregateScope] = {
     scope.value.replace("_", "-"): scope
