@@ -15,6 +15,7 @@ from leaderboard.views.files import FORMATS, RESPONSES
 from leaderboard.views.sheets import Sheet, address_with, linked_sheet
 
 ROWS_OF_A_PAGE = 100
+RARE_FILTERS = ("max_dimension", "gated", "submitted_after")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,11 @@ class BoardView:
     def is_filtered(self) -> bool:
         """Whether the filters can leave a row out."""
         return self.is_valid and self.form.filter.is_set
+
+    @property
+    def has_rare_filters(self) -> bool:
+        """Whether a filter is set that is folded away otherwise."""
+        return any(self.parameters.get(name) for name in RARE_FILTERS)
 
     @property
     def kept_columns(self) -> list[str]:

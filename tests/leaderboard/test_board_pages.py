@@ -57,7 +57,8 @@ def test_the_front_page_lists_ranked_rows_then_incomplete_ones_with_the_reason(c
     rows = tables(html)[0]
     assert [row[0] for row in rows[1:] if len(row) > 1] == ["1", "2", "3", "–", "–"]
     assert rows[1][2].startswith("71.5")  # (0.81 + 0.62) / 2
-    assert "<b>large</b> leads with 71.5" in html
+    assert "Hit@1 of 71.5 (70.5 to 72.5) on 2 tasks" in html
+    assert "<b>text</b> leads with 91.0" in get(client, "/boards/family/text_to_text/")
 
 
 def test_columns_sort_in_both_directions_with_unknown_values_last(client, board) -> None:

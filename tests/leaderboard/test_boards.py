@@ -77,7 +77,9 @@ def test_the_overall_board_ranks_by_the_mean_of_family_means(suite) -> None:
 
 def test_chance_is_averaged_like_the_scores(suite) -> None:
     board = overall()
-    assert {key: board.group_chance[key] for key in ("image_to_label", "text_to_text")} == pytest.approx({"image_to_label": 0.375, "text_to_text": 0.0})
+    assert {key: board.group_chance[key] for key in ("image_to_label", "text_to_text")} == pytest.approx(
+        {"image_to_label": 0.375, "text_to_text": 0.0}
+    )
     assert board.chance == pytest.approx(0.1875)
 
 

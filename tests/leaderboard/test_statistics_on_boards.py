@@ -51,7 +51,8 @@ def test_the_front_page_shows_intervals_of_ranks_and_joins_what_cannot_be_told_a
     assert ranks(html) == [("1–2", "best"), ("1–2", "level"), ("3", "last"), ("–", "partial")]
     assert html.count('class="rank tie-a"') == 2
     assert 'class="rank"' in html
-    assert "1 other model cannot be told apart from it" in html
+    assert "1 other model cannot be told apart from it" in get(client, "/boards/domain/thoracic/")
+    assert "their 95% intervals overlap, so either may be the better one" in html
     assert "are being computed" not in html
     assert "2 of 3 tasks: 1 task cut short" in html
 
