@@ -101,12 +101,14 @@ def _front_page(request: HttpRequest, suites: tuple[SuiteSummary, ...], suite: S
     """The overall board, with the finder above it, which may ask another board."""
     form = FinderForm(request.GET)
     form.offer([(scope, key) for scope, choices in SUBJECTS for key in choices.values], [])
-    question = form.question if form.is_valid() else Question()
+    is_asked_well = form.is_valid()
+    question = form.question if is_asked_well else Question()
     boards = stored_boards(suite, list({OVERALL: 1, (question.scope, question.key): 1}))
     stored = boards[OVERALL]
     form.offer(_subjects(suite, stored.board), [row.model for row in stored.board.rows])
     context = {
         "finder": form,
+        "is_asked_well": is_asked_well,
         "answer": answer(question, boards[question.scope, question.key].board, suite=suite.slug),
         "presets": presets(suite.slug),
     }
@@ -160,7 +162,8 @@ def _board_page(
         "is_on_other_axis": board.scope in HIDDEN_AXES,
         "crumb": board.scope.label.lower(),
     }
-    return render(request, "boards/board.html", context, status=200 if view.is_valid else 400)
+    is_sound = view.is_valid and context.get("is_asked_well", True)
+    return render(request, "boards/board.html", context, status=200 if is_sound else 400)
 
 
 @dataclass(frozen=True, slots=True)
