@@ -16,6 +16,7 @@ LETTER = 6.1
 """About the width of a letter of a label."""
 LINE = 13.0
 """The height of a line of labels."""
+MOST_POINTS = 150
 DESCRIBED = 12
 """So many models of the line are told in words."""
 
@@ -41,10 +42,15 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class SizeChart:
-    """A chart of sizes (logarithmic, to the right) and scores in percent (upwards)."""
+    """A chart of sizes (logarithmic, to the right) and scores in percent (upwards).
+
+    `best` are the models on the line. The others are `points` with words of their own, or where they are many, which
+    would weigh more than the table, one path through all: the `cloud`.
+    """
 
     description: str
     points: tuple[Point, ...]
+    cloud: str
     best: tuple[Point, ...]
     line: str
     across: tuple[Tick, ...]
@@ -67,11 +73,14 @@ def size_chart(rows: Sequence[BoardRow]) -> SizeChart | None:
     best = pareto(known)
     axes = _Axes.of(known)
     on_line = {row.model.run_id for row in best}
+    others = [Point(axes.x(row), axes.y(row), _words(row)) for row in known if row.model.run_id not in on_line]
+    is_crowded = len(others) > MOST_POINTS
     return SizeChart(
         description="Models that no smaller one reaches: "
         + "; ".join(_words(row) for row in best[:DESCRIBED])
         + (f"; and {len(best) - DESCRIBED} more" if len(best) > DESCRIBED else ""),
-        points=tuple(Point(axes.x(row), axes.y(row), _words(row)) for row in known if row.model.run_id not in on_line),
+        points=() if is_crowded else tuple(others),
+        cloud="".join(f"M{point.x} {point.y}h0" for point in others) if is_crowded else "",
         best=_labelled(
             [Point(axes.x(row), axes.y(row), _words(row), model_address(row.model), row.model.name) for row in best]
         ),

@@ -52,6 +52,14 @@ def test_models_of_unknown_size_are_counted_and_unranked_ones_left_out() -> None
     assert size_chart(ROWS[:2]) is None
 
 
+def test_many_models_are_one_path() -> None:
+    crowd = [row(f"crowd{number}", 10**7 + number, 0.1) for number in range(200)]
+    chart = size_chart([*ROWS, *crowd])
+    assert chart.points == ()
+    assert chart.cloud.count("M") + len(chart.best) == len(ROWS) + len(crowd)
+    assert chart.cloud.count(f"{round(BOTTOM - 0.2 * (BOTTOM - TOP), 1)}h0") == len(crowd)
+
+
 @given(st.lists(st.tuples(st.integers(1, 10**11), st.floats(0, 1)), min_size=3, max_size=40))
 def test_every_model_is_on_the_line_or_reached_by_one_on_it(models) -> None:
     rows = [row(str(number), size, mean) for number, (size, mean) in enumerate(models)]
@@ -65,6 +73,7 @@ def test_every_model_is_on_the_line_or_reached_by_one_on_it(models) -> None:
             other.model.parameters <= one.model.parameters and other.mean.value > one.mean.value for other in rows
         )
     chart = size_chart(rows)
+    assert len(chart.points) + len(chart.best) == len(rows)
     for point in (*chart.points, *chart.best):
         assert LEFT <= point.x <= RIGHT
         assert TOP <= point.y <= BOTTOM
