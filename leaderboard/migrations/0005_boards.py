@@ -64,6 +64,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('scope', models.CharField(max_length=16)),
                 ('key', models.CharField(blank=True, max_length=100)),
+                ('layout', models.CharField(max_length=16)),
                 ('content', models.JSONField()),
                 ('etag', models.CharField(max_length=64)),
                 ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tables', to='leaderboard.boardsnapshot')),

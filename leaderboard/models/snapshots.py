@@ -43,12 +43,14 @@ class BoardTable(models.Model):
 
     `scope` and `key` name the board: an `AggregateScope` and a group of it for a retrieval suite, a `ProbeBoardScope`
     and a modality's or level's key for a probing suite. `content` is what `leaderboard.selectors.board_documents` and
-    `leaderboard.selectors.probe_tables` write and read; `etag` is a digest of it.
+    `leaderboard.selectors.probe_tables` write and read; `etag` is a digest of it, and `layout` says which classes it is
+    of (`leaderboard.selectors.board_layout`): a table of another layout is made again and never read.
     """
 
     snapshot = models.ForeignKey(BoardSnapshot, on_delete=models.CASCADE, related_name="tables")
     scope = models.CharField(max_length=16)
     key = models.CharField(max_length=100, blank=True)
+    layout = models.CharField(max_length=16)
     content = models.JSONField()
     etag = models.CharField(max_length=64)
 

@@ -15,6 +15,7 @@ from django.db.models import Q
 from leaderboard.models import BoardChange, BoardTable, Run, Task
 from leaderboard.models.vocabulary import AggregateScope, ProbeBoardScope
 from leaderboard.selectors.board_documents import board_of_document
+from leaderboard.selectors.board_layout import LAYOUT
 from leaderboard.selectors.board_making import board_task, keys_of
 from leaderboard.selectors.board_rows import Board
 from leaderboard.selectors.catalogue import LISTED, SuiteSummary
@@ -135,7 +136,7 @@ def _current(suite: SuiteSummary, names: Sequence[Name]) -> dict[Name, _Current]
     for scope, key in names:
         wanted |= Q(scope=scope, key=key)
     rows = (
-        BoardTable.objects.filter(wanted, snapshot__suite=suite.pk, snapshot__is_current=True)
+        BoardTable.objects.filter(wanted, layout=LAYOUT, snapshot__suite=suite.pk, snapshot__is_current=True)
         .order_by()
         .values_list(
             "pk", "scope", "key", "etag", "snapshot__built_at", "snapshot__runs", "snapshot__tasks",

@@ -8,6 +8,7 @@ from typing import Any
 from leaderboard.models import BoardSnapshot, BoardTable
 from leaderboard.models.vocabulary import SuiteKind
 from leaderboard.selectors.board_documents import board_document
+from leaderboard.selectors.board_layout import LAYOUT
 from leaderboard.selectors.board_making import boards_of_snapshot
 from leaderboard.selectors.probe_tables import probe_table_document, probe_tables_of_snapshot
 
@@ -16,7 +17,7 @@ def board_tables_store(*, snapshot: BoardSnapshot) -> None:
     """Make every board of a snapshot and store it; belongs into the transaction that stores the snapshot."""
     BoardTable.objects.bulk_create(
         (
-            BoardTable(snapshot=snapshot, scope=scope, key=key, content=content, etag=_digest(content))
+            BoardTable(snapshot=snapshot, scope=scope, key=key, layout=LAYOUT, content=content, etag=_digest(content))
             for scope, key, content in _documents(snapshot)
         ),
         batch_size=1,

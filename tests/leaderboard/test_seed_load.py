@@ -4,7 +4,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from leaderboard.models import BoardTable, EmbeddingModel, Score, TaskRun
-from leaderboard.selectors.snapshots import suites_to_build
+from leaderboard.selectors.due_snapshots import suites_to_build
 from tests.leaderboard.pages import tables, wrongly_nested
 
 pytestmark = pytest.mark.django_db

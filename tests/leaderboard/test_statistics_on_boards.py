@@ -8,7 +8,7 @@ import pytest
 
 from leaderboard.models import BoardSnapshot, BoardTable, EmbeddingModel, Run, Suite
 from leaderboard.models.vocabulary import CHOICES_OF
-from leaderboard.selectors.snapshots import suites_to_build
+from leaderboard.selectors.due_snapshots import suites_to_build
 from leaderboard.services.publishing import run_withdraw
 from tests.factories import make_measured_run, make_revision
 from tests.leaderboard.pages import blocked_by_policy, tables, wrongly_nested
@@ -126,14 +126,16 @@ def test_a_run_that_is_withdrawn_or_whose_owner_objects_is_gone_at_once(client, 
         assert "lab/best" not in html
 
 
-def test_a_snapshot_of_before_boards_were_stored_is_made_again(suite, runs) -> None:
+def test_a_snapshot_without_boards_of_the_present_layout_is_made_again(suite, runs) -> None:
     assert suites_to_build() == []
-    BoardTable.objects.all().delete()
+    BoardTable.objects.update(layout="of older code")
     assert suites_to_build() == [suite.pk]
+    assert build_snapshot(suite.pk)
+    assert suites_to_build() == []
 
 
 def test_boards_without_tables_yet_say_that_results_are_being_added(client, suite, runs) -> None:
-    BoardTable.objects.all().delete()
+    BoardTable.objects.update(layout="of older code", content={"rows": "in another way"})
     for address in ("/", "/boards/family/text_to_text/"):
         assert "Results are being added." in get(client, address)
 
