@@ -1,6 +1,6 @@
 """A board of a retrieval suite as the document that a worker stores and a page reads."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple
 from datetime import datetime
 from typing import Any
@@ -48,6 +48,24 @@ def model_of_document(document: Mapping[str, Any]) -> PublishedModel:
     return PublishedModel(**{**document, "run_id": UUID(document["run_id"])})
 
 
+class _Groups(Mapping[str, GroupScore]):
+    """Means by group, made when they are asked for: a board has tens of thousands, and a page shows some hundreds."""
+
+    __slots__ = ("_numbers",)
+
+    def __init__(self, numbers: Mapping[str, Sequence[Any]]) -> None:
+        self._numbers = numbers
+
+    def __getitem__(self, key: str) -> GroupScore:
+        return GroupScore(*self._numbers[key])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+
 def _row_document(row: BoardRow, tasks: Sequence[BoardTask]) -> dict[str, Any]:
     standing = row.standing
     return {
@@ -83,7 +101,7 @@ def _row(document: Mapping[str, Any], tasks: Sequence[BoardTask]) -> BoardRow:
         cv=document["cv"],
         n_tasks=standing.n_tasks if standing else 0,
         n_expected=document["n_expected"],
-        groups={key: GroupScore(*score) for key, score in document["groups"].items()},
+        groups=_Groups(document["groups"]),
         tasks={
             task.pk: TaskScore(*score)
             for task, score in zip(tasks, document["tasks"], strict=False)
