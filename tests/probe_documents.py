@@ -22,8 +22,9 @@ from evaluation.suites.medtec.board_rows import (
     Subgroup,
     SubgroupGap,
 )
-from leaderboard.models import BoardSnapshot, Run, Suite
+from leaderboard.models import Run, Suite
 from leaderboard.models.vocabulary import RunState, TaskRunState
+from leaderboard.services.snapshots import snapshot_store
 from tests.factories import make_cell, make_revision, make_run
 
 LEVELS = ("L1", "L2", "L3", "L4", "L5")
@@ -165,12 +166,12 @@ def store_board(suite: Suite, runs: Mapping[str, Run], **tables: Any) -> dict[st
     """Make the board of these runs the current statistics of a suite; its document, which keeps the schema."""
     document = probe_board_to_json(board_of({name: str(run.pk) for name, run in runs.items()}, **tables))
     probe_board_from_json(document)
-    BoardSnapshot.objects.filter(suite=suite).update(is_current=False)
-    BoardSnapshot.objects.create(
-        suite=suite,
+    snapshot_store(
+        suite_id=suite.pk,
         content=document,
-        differences={},
-        runs=[run.pk for run in runs.values()],
+        run_ids=[run.pk for run in runs.values()],
         tasks=list(suite.tasks.values_list("name", flat=True)),
+        differences={},
+        left_out={},
     )
     return document

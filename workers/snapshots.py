@@ -20,7 +20,8 @@ from leaderboard import queue
 from leaderboard.models import Run, Suite, TaskRun
 from leaderboard.models.vocabulary import SuiteKind, TaskRunState
 from leaderboard.selectors.catalogue import LISTED
-from leaderboard.selectors.snapshots import installed_tasks, suites_to_build
+from leaderboard.selectors.due_snapshots import suites_to_build
+from leaderboard.selectors.snapshots import installed_tasks
 from leaderboard.services.snapshots import snapshot_retire, snapshot_store, snapshot_turn
 from workers.examples import build_examples
 from workers.probe_snapshots import probe_snapshot

@@ -1,6 +1,7 @@
 """How boards are written as answers: the only file of the API that knows what a board's rows look like."""
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -8,7 +9,9 @@ from ninja import Schema
 from pydantic import Field
 
 from leaderboard.models.vocabulary import AggregateScope, Level, Modality, PhrasingStyle
-from leaderboard.selectors.boards import Board, BoardRow
+from leaderboard.selectors.board_rows import BoardRow
+from leaderboard.selectors.board_tables import StoredBoard
+from leaderboard.selectors.catalogue import SuiteSummary
 from leaderboard.selectors.probe_rows import Ceiling, ProbeCell
 from leaderboard.selectors.published import PublishedModel
 
@@ -55,7 +58,7 @@ class MissingTasks(Schema):
 
 
 class BoardRowAnswer(Schema):
-    """One published run. Ranks are null where tasks are missing, rank intervals while statistics are being made."""
+    """One published run. Ranks are null where tasks are missing."""
 
     model: ModelOnBoard
     rank: int | None
@@ -70,7 +73,7 @@ class BoardRowAnswer(Schema):
 
 
 class BoardAnswer(Schema):
-    """A board: complete rows by rank, then the others. `has_rank_intervals`: its statistics cover all that is listed."""
+    """A board: complete rows by rank, then the others, as of the moment when its statistics were made."""
 
     suite: str
     suite_version: str
@@ -78,7 +81,9 @@ class BoardAnswer(Schema):
     scope: AggregateScope
     key: str
     chance: float | None
-    has_rank_intervals: bool
+    built_at: datetime | None = Field(description="When its statistics were made; null while there are none.")
+    is_fresh: bool = Field(description="Whether they cover exactly what is published.")
+    n_waiting: int = Field(description="Published runs that they do not cover yet.")
     items: list[BoardRowAnswer]
     count: int
     limit: int
@@ -140,17 +145,20 @@ def board_row_answer(row: BoardRow, *, task_names: Mapping[int, str]) -> dict[st
     }
 
 
-def board_answer(board: Board, rows: Iterable[BoardRow]) -> dict[str, Any]:
+def board_answer(suite: SuiteSummary, stored: StoredBoard, rows: Iterable[BoardRow]) -> dict[str, Any]:
     """A board with some of its rows."""
+    board, currency = stored.board, stored.currency
     names = {task.pk: task.name for task in board.tasks}
     return {
-        "suite": board.suite.slug,
-        "suite_version": board.suite.version,
-        "synthetic": board.suite.synthetic,
+        "suite": suite.slug,
+        "suite_version": suite.version,
+        "synthetic": suite.synthetic,
         "scope": board.scope,
         "key": board.key,
         "chance": board.chance,
-        "has_rank_intervals": board.has_rank_intervals,
+        "built_at": currency.built_at,
+        "is_fresh": currency.is_fresh,
+        "n_waiting": currency.n_waiting,
         "items": [board_row_answer(row, task_names=names) for row in rows],
     }
 

@@ -9,9 +9,8 @@ from pydantic import Field
 from leaderboard.api.board_answers import BoardAnswer, ProbeBoardAnswer, board_answer, cell_answer
 from leaderboard.api.operations import Absent, Place, Size, Text, reads
 from leaderboard.forms.boards import BoardFilter
-from leaderboard.models.vocabulary import AggregateScope, Level, Modality, PhrasingStyle, SuiteKind
-from leaderboard.selectors.axes import CHOICES_OF
-from leaderboard.selectors.boards import Board, group_board, overall_board
+from leaderboard.models.vocabulary import CHOICES_OF, AggregateScope, Level, Modality, PhrasingStyle, SuiteKind
+from leaderboard.selectors.board_tables import stored_boards
 from leaderboard.selectors.catalogue import SuiteSummary, live_suites
 from leaderboard.selectors.probe_boards import ProbeStatistics, probe_statistics
 from leaderboard.selectors.published import published_models
@@ -55,7 +54,7 @@ def list_boards(request: HttpRequest) -> list[dict[str, str]]:
 @reads(router, "/boards/{suite}/overall", BoardAnswer)
 def get_overall_board(request: HttpRequest, suite: Path[Text], asked: Query[RowFilter]) -> dict[str, Any]:
     """The board over all families of a retrieval suite."""
-    return _page(overall_board(_suite(suite, SuiteKind.RETRIEVAL)), asked)
+    return _page(suite, (AggregateScope.OVERALL, ""), asked)
 
 
 @reads(router, "/boards/{suite}/cells", ProbeBoardAnswer)
@@ -84,7 +83,7 @@ def get_group_board(
     axis = next((one for one in CHOICES_OF if one.value == scope), None)
     if axis is None or key not in CHOICES_OF[axis].values:
         raise Http404(f"There is no group {key} of tasks by {scope}. /api/v1/boards lists every board.")
-    return _page(group_board(_suite(suite, SuiteKind.RETRIEVAL), scope=axis, key=key), asked)
+    return _page(suite, (axis, key), asked)
 
 
 def _suite(slug: str, kind: SuiteKind) -> SuiteSummary:
@@ -94,11 +93,13 @@ def _suite(slug: str, kind: SuiteKind) -> SuiteSummary:
     raise Http404(f"There is no live {kind.label.lower()} suite {slug}.")
 
 
-def _page(board: Board, asked: RowFilter) -> dict[str, Any]:
+def _page(slug: str, name: tuple[AggregateScope, str], asked: RowFilter) -> dict[str, Any]:
+    suite = _suite(slug, SuiteKind.RETRIEVAL)
+    stored = stored_boards(suite, [name])[name]
     wanted = BoardFilter(text=asked.q, licence=asked.licence, max_parameters=asked.max_parameters)
-    rows = [row for row in board.rows if wanted.accepts(row.model)]
+    rows = [row for row in stored.board.rows if wanted.accepts(row.model)]
     part = rows[asked.offset : asked.offset + asked.limit]
-    return {**board_answer(board, part), "count": len(rows), "limit": asked.limit, "offset": asked.offset}
+    return {**board_answer(suite, stored, part), "count": len(rows), "limit": asked.limit, "offset": asked.offset}
 
 
 def _cells(suite: SuiteSummary, statistics: ProbeStatistics, asked: CellFilter) -> list[dict[str, Any]]:

@@ -140,6 +140,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.gzip.GZipMiddleware",
+    "leaderboard.views.page_cache.KeptPages",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "leaderboard.config.middleware.null_characters_refused",
     "django.middleware.common.CommonMiddleware",

@@ -12,7 +12,7 @@ from leaderboard.models.notifications import Delivery, NotificationSettings
 from leaderboard.models.ownership import OwnerClaim
 from leaderboard.models.runs import Priority, Run, RunEvent, TaskRun, Worker
 from leaderboard.models.scores import AggregateScore, Score
-from leaderboard.models.snapshots import BoardSnapshot
+from leaderboard.models.snapshots import BoardChange, BoardSnapshot, BoardTable
 from leaderboard.models.submissions import Submission, SubmissionPause, WorkerClassPause
 from leaderboard.models.training_data import TrainingDataMark
 
@@ -20,7 +20,9 @@ __all__ = [
     "Act",
     "AggregateScore",
     "ApiToken",
+    "BoardChange",
     "BoardSnapshot",
+    "BoardTable",
     "ChildLog",
     "Delivery",
     "EmbeddingModel",

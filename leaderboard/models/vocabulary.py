@@ -1,5 +1,7 @@
 """Closed lists as Django choices. Their values equal those of the evaluation library; a test holds them together."""
 
+from collections.abc import Mapping
+
 from django.db import models
 from django.db.models import Q
 
@@ -288,6 +290,26 @@ class AggregateScope(models.TextChoices):
     GRANULARITY = "granularity", "Granularity"
     SPLIT = "split", "Split"
     RELEASE_GROUP = "release_group", "Group of the release"
+
+
+CHOICES_OF: Mapping[AggregateScope, type[models.TextChoices]] = {
+    AggregateScope.FAMILY: Family,
+    AggregateScope.DOMAIN: Domain,
+    AggregateScope.SPLIT: Split,
+    AggregateScope.EVIDENCE_FORM: EvidenceForm,
+    AggregateScope.PAIRING_TYPE: PairingType,
+    AggregateScope.GRANULARITY: Granularity,
+    AggregateScope.RELEASE_GROUP: ReleaseGroup,
+}
+"""The groups of each axis, in the order in which pages show the axes."""
+
+
+class ProbeBoardScope(models.TextChoices):
+    """What a board of a probing suite covers."""
+
+    OVERVIEW = "overview", "Overview"
+    MODALITY = "modality", "Modality"
+    LEVEL = "level", "Level"
 
 
 class WorkerClass(models.TextChoices):

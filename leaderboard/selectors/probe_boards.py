@@ -56,6 +56,11 @@ class Place:
     is_main: bool
 
     @property
+    def key(self) -> str:
+        """Its name in addresses and headers: the modality, with the data set where it is not the first."""
+        return self.modality if self.is_main else f"{self.modality}-{self.dataset}"
+
+    @property
     def title(self) -> str:
         """The modality's words, with the data set where it is not the modality's first."""
         words = Modality(self.modality).label
@@ -188,7 +193,11 @@ def of_model(rows: Iterable[Any], model: str) -> tuple[Any, ...]:
 @lru_cache(maxsize=CACHED_BOARDS)
 def _content(pk: int) -> ProbeContent:
     """The document of a snapshot, which never changes once it is stored."""
-    document = BoardSnapshot.objects.values_list("content", flat=True).get(pk=pk)
+    return probe_content(BoardSnapshot.objects.values_list("content", flat=True).get(pk=pk))
+
+
+def probe_content(document: Mapping[str, Any]) -> ProbeContent:
+    """A stored document of `probe_board.schema.json`."""
     tables = {name: tuple(_row(kind, row) for row in document[name]) for name, kind in TABLES.items()}
     return ProbeContent(
         resamples=document["resamples"],

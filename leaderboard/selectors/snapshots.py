@@ -1,4 +1,4 @@
-"""Reads the statistics of boards, and which suites need new ones."""
+"""Reads the statistics of boards."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -163,20 +163,6 @@ def statistics_of_suite(suite_id: int) -> SuiteStatistics | None:
     return suite_statistics(suite_id, run_ids=published_run_ids(suite_id), tasks=installed_tasks(suite_id))
 
 
-def suites_to_build() -> list[int]:
-    """Live suites whose statistics do not cover exactly their published runs and installed tasks. Three queries."""
-    runs = _grouped(Run.objects.filter(LISTED, suite__is_live=True).values_list("suite_id", "pk"))
-    tasks = _grouped(Task.objects.filter(suite__is_live=True, is_installed=True).values_list("suite_id", "name"))
-    built = {
-        suite_id: (set(covered), set(names))
-        for suite_id, covered, names in BoardSnapshot.objects.filter(is_current=True, suite__is_live=True).values_list(
-            "suite_id", "runs", "tasks"
-        )
-    }
-    due = [suite_id for suite_id in runs if built.get(suite_id) != (runs[suite_id], tasks.get(suite_id, set()))]
-    return sorted([*due, *(built.keys() - runs.keys())])
-
-
 def differences_between(snapshot_id: int, run: UUID, other: UUID) -> tuple[PairDifference, ...]:
     """Run minus other, overall and in each family; empty where the snapshot has not compared them. One query."""
     document = BoardSnapshot.objects.values_list("differences", flat=True).get(pk=snapshot_id)
@@ -188,17 +174,14 @@ def differences_between(snapshot_id: int, run: UUID, other: UUID) -> tuple[PairD
     return tuple(found) if first < second else tuple(difference.reversed for difference in found)
 
 
-def _grouped(rows: Any) -> dict[int, set[Any]]:
-    found: dict[int, set[Any]] = {}
-    for suite_id, member in rows:
-        found.setdefault(suite_id, set()).add(member)
-    return found
-
-
 @lru_cache(maxsize=CACHED_SNAPSHOTS)
 def _content(pk: int) -> BoardContent:
     """The document of a snapshot, which never changes once it is stored."""
-    document = BoardSnapshot.objects.values_list("content", flat=True).get(pk=pk)
+    return board_content(BoardSnapshot.objects.values_list("content", flat=True).get(pk=pk))
+
+
+def board_content(document: Mapping[str, Any]) -> BoardContent:
+    """A stored document of `board.schema.json`."""
     analyses: dict[str, dict[str, Analysis]] = {}
     for found in document["analyses"]:
         numbers = Analysis(found["value"], found["lower"], found["upper"])

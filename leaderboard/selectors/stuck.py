@@ -20,8 +20,8 @@ from leaderboard.models.vocabulary import (
     classes_within,
 )
 from leaderboard.selectors.comparison import runs_to_compare
+from leaderboard.selectors.due_snapshots import suites_to_build
 from leaderboard.selectors.queue_times import silence_of_the_lost
-from leaderboard.selectors.snapshots import suites_to_build
 
 MOST_SHOWN = 100
 PATIENCE = timedelta(hours=1)

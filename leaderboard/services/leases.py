@@ -25,8 +25,8 @@ from leaderboard.models.vocabulary import (
     classes_within,
 )
 from leaderboard.selectors.comparison import runs_to_compare
+from leaderboard.selectors.due_snapshots import suites_to_build
 from leaderboard.selectors.queue_order import first_waiting_locked, run_to_join_locked
-from leaderboard.selectors.snapshots import suites_to_build
 from leaderboard.services.escalation import run_escalate
 from leaderboard.services.runs import NO_LEASE, run_fail, run_lock, run_move, task_run_move
 

@@ -6,8 +6,10 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
+from django.db.models import Max
 
-from leaderboard.models import BoardSnapshot
+from leaderboard.models import BoardChange, BoardSnapshot
+from leaderboard.services.board_tables import board_tables_store
 
 EARLIER_KEPT = 2
 
@@ -25,14 +27,21 @@ def snapshot_store(
     differences: Mapping[str, Any],
     left_out: Mapping[str, Sequence[str]],
 ) -> BoardSnapshot:
-    """Make new statistics the current ones of a suite. A few earlier ones stay for pages that are reading them."""
+    """Make new statistics the current ones of a suite, with the boards made of them.
+
+    A few earlier ones stay for pages that are reading them. Storing announced a change of the boards, so what earlier
+    changes were announced by can go.
+    """
     earlier = BoardSnapshot.objects.filter(suite=suite_id)
     earlier.update(is_current=False)
     kept = list(earlier.order_by("-built_at", "-pk").values_list("pk", flat=True)[:EARLIER_KEPT])
     earlier.exclude(pk__in=kept).delete()
-    return BoardSnapshot.objects.create(
+    snapshot = BoardSnapshot.objects.create(
         suite_id=suite_id, content=content, runs=run_ids, tasks=tasks, differences=differences, left_out=left_out
     )
+    board_tables_store(snapshot=snapshot)
+    BoardChange.objects.filter(pk__lt=BoardChange.objects.aggregate(last=Max("pk"))["last"]).delete()
+    return snapshot
 
 
 def snapshot_retire(*, suite_id: int) -> None:

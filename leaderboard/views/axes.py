@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 from django.urls import reverse
 
-from leaderboard.models.vocabulary import AggregateScope
-from leaderboard.selectors.axes import CHOICES_OF
+from leaderboard.models.vocabulary import CHOICES_OF, AggregateScope
 
 AXES_BY_NAME: Mapping[str, AggregateScope] = {
     scope.value.replace("_", "-"): scope

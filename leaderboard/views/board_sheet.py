@@ -1,51 +1,31 @@
-"""A board as a sheet."""
+"""The columns of the boards of retrieval suites."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
+from django.db.models import TextChoices
 from django.urls import reverse
 
-from leaderboard.models.vocabulary import AggregateScope, Family
-from leaderboard.selectors.boards import Board, BoardRow, BoardTask, GroupScore
+from leaderboard.models.vocabulary import CHOICES_OF, AggregateScope
+from leaderboard.selectors.board_making import MOST_TASK_COLUMNS, OVERVIEW_SCOPES
+from leaderboard.selectors.board_rows import Board, BoardRow, BoardTask, GroupScore
 from leaderboard.selectors.published import PublishedModel, TaskScore
 from leaderboard.views import figures
+from leaderboard.views.drawn import Drawn, nothing
+from leaderboard.views.model_columns import model_columns
 from leaderboard.views.rank_cells import UNRANKED as UNRANKED_CELL
 from leaderboard.views.rank_cells import rank_cell, rank_column, tie_styles
-from leaderboard.views.sheets import Cell, Column, Group, Sheet, Whisker
+from leaderboard.views.sheets import Cell, Column, Whisker
 
-RANKED, UNRANKED, REFERENCE = "", "Listed, not ranked: tasks are missing", "For comparison"
-
-MOST_TASK_COLUMNS = 40
-"""A board of more tasks shows their mean alone; each task has a page."""
+REFERENCE = "For comparison"
+"""What the row of chance stands under."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Drawn:
-    """A column with how its cells are made: from a row, and from the board's chance levels."""
-
-    column: Column
-    cell: Callable[[BoardRow], Cell]
-    chance: Callable[[], Cell]
-
-
-def board_sheet(board: Board, rows: tuple[BoardRow, ...], *, caption: str) -> Sheet:
-    """The rows of a board that passed the filter, ranked and unranked ones apart, with chance below them."""
-    top = board_axis(board)
-    drawn = [_rank(board), _model(), _mean(board, top)]
+def board_columns(board: Board) -> tuple[Drawn, ...]:
+    """Every column that a board can show."""
     if board.scope == AggregateScope.OVERALL:
-        drawn += [_cv(), *(_family(board, Family(value)) for value in Family.values)]
+        scores = [_cv(), *(_group(board, scope, key) for scope in OVERVIEW_SCOPES for key in CHOICES_OF[scope])]
     else:
-        drawn.append(_adjusted())
-        if len(board.tasks) <= MOST_TASK_COLUMNS:
-            drawn += [_task(task) for task in board.tasks]
-    drawn += [_parameters(), _dimension(), _licence()]
-    groups = [
-        Group(RANKED, _cells(drawn, [row for row in rows if row.rank is not None])),
-        Group(UNRANKED, _cells(drawn, [row for row in rows if row.rank is None])),
-    ]
-    if rows and board.chance is not None:
-        groups.append(Group(REFERENCE, (tuple(one.chance() for one in drawn),)))
-    return Sheet(caption, tuple(one.column for one in drawn), tuple(group for group in groups if group.rows))
+        tasks = board.tasks if len(board.tasks) <= MOST_TASK_COLUMNS else ()
+        scores = [_adjusted(), *(_task(task) for task in tasks)]
+    return (_rank(board), _model(), _mean(board, board_axis(board)), *scores, *model_columns(board.device))
 
 
 def board_axis(board: Board) -> float:
@@ -67,24 +47,16 @@ def whisker(lower: float | None, upper: float | None, *, top: float, chance: flo
     )
 
 
-def _cells(drawn: list[_Drawn], rows: list[BoardRow]) -> tuple[tuple[Cell, ...], ...]:
-    return tuple(tuple(one.cell(row) for one in drawn) for row in rows)
-
-
-def _nothing(*, style: str = "none", width: int = 1) -> Cell:
-    return Cell(text=figures.NOTHING, sort=None, data=(None,) * width, style=style)
-
-
-def _rank(board: Board) -> _Drawn:
+def _rank(board: Board) -> Drawn:
     styles = tie_styles(row.standing for row in board.rows)
 
     def cell(row: BoardRow) -> Cell:
         return UNRANKED_CELL if row.rank is None else rank_cell(row.rank, row.standing, styles)
 
-    return _Drawn(rank_column("the models with every task of this board"), cell, lambda: UNRANKED_CELL)
+    return Drawn(rank_column("the models with every task of this board"), cell, lambda: UNRANKED_CELL)
 
 
-def _model() -> _Drawn:
+def _model() -> Drawn:
     headers = (
         "model", "commit", "adapter", "adapter_commit", "kind", "tasks", "tasks_expected", "why_not_ranked",
     )  # fmt: skip
@@ -121,7 +93,7 @@ def _model() -> _Drawn:
         note="expected of a random order of each pool",
         is_row_head=True,
     )
-    return _Drawn(column, cell, lambda: chance)
+    return Drawn(column, cell, lambda: chance)
 
 
 def model_line(model: PublishedModel) -> str:
@@ -137,7 +109,7 @@ def model_address(model: PublishedModel) -> str:
     return f"{reverse('model-detail', args=[model.repo_id])}?revision={model.revision_id}"
 
 
-def _mean(board: Board, top: float) -> _Drawn:
+def _mean(board: Board, top: float) -> Drawn:
     is_overall = board.scope == AggregateScope.OVERALL
 
     def cell(row: BoardRow) -> Cell:
@@ -169,13 +141,13 @@ def _mean(board: Board, top: float) -> _Drawn:
         data=(figures.csv_percent(board.chance), None, None),
         style="score none",
     )
-    return _Drawn(column, cell, lambda: chance)
+    return Drawn(column, cell, lambda: chance)
 
 
-def _cv() -> _Drawn:
+def _cv() -> Drawn:
     def cell(row: BoardRow) -> Cell:
         if row.rank is None or row.cv is None:
-            return _nothing()
+            return nothing()
         return Cell(text=f"{row.cv:.2f}", sort=row.cv, data=(round(row.cv, 6),))
 
     column = Column(
@@ -185,13 +157,13 @@ def _cv() -> _Drawn:
         headers=("cv_across_families",),
         is_text=True,
     )
-    return _Drawn(column, cell, _nothing)
+    return Drawn(column, cell)
 
 
-def _adjusted() -> _Drawn:
+def _adjusted() -> Drawn:
     def cell(row: BoardRow) -> Cell:
         if row.adjusted is None:
-            return _nothing()
+            return nothing()
         return Cell(text=figures.percent(row.adjusted), sort=row.adjusted, data=(figures.csv_percent(row.adjusted),))
 
     column = Column(
@@ -202,24 +174,25 @@ def _adjusted() -> _Drawn:
         style="wrap",
     )
     zero = Cell(text=figures.percent(0.0), sort=0.0, data=(0.0,), style="none")
-    return _Drawn(column, cell, lambda: zero)
+    return Drawn(column, cell, lambda: zero)
 
 
-def _family(board: Board, family: Family) -> _Drawn:
+def _group(board: Board, scope: AggregateScope, group: TextChoices) -> Drawn:
     def cell(row: BoardRow) -> Cell:
-        score = row.groups.get(family.value)
-        return _nothing(width=3) if score is None else group_cell(score)
+        score = row.groups.get(group.value)
+        return nothing(width=3) if score is None else group_cell(score)
 
-    expected = board.group_chance.get(family.value)
+    expected = board.group_chance.get(group.value)
     words = f"; chance {figures.percent(expected)}" if expected is not None else "; no task of it is installed"
     column = Column(
-        key=family.value,
-        title=family.label,
-        explanation=f"{family.label}: mean Hit@1 over the family's tasks{words}",
-        headers=tuple(f"{family.value}_{part}" for part in ("hit_at_1_percent", "lower_95", "upper_95")),
+        key=group.value,
+        title=group.label,
+        explanation=f"{scope.label} {group.label}: mean Hit@1 over its tasks{words}",
+        headers=tuple(f"{group.value}_{part}" for part in ("hit_at_1_percent", "lower_95", "upper_95")),
         style="wrap",
     )
-    return _Drawn(column, cell, lambda: _chance_cell(expected, width=3))
+    is_default = scope == AggregateScope.FAMILY
+    return Drawn(column, cell, lambda: _chance_cell(expected, width=3), f"By {scope.label.lower()}", is_default)
 
 
 def group_cell(score: GroupScore) -> Cell:
@@ -236,10 +209,10 @@ def group_cell(score: GroupScore) -> Cell:
     )
 
 
-def _task(task: BoardTask) -> _Drawn:
+def _task(task: BoardTask) -> Drawn:
     def cell(row: BoardRow) -> Cell:
         score = row.tasks.get(task.pk)
-        return _nothing(width=3) if score is None else task_cell(score)
+        return nothing(width=3) if score is None else task_cell(score)
 
     known = f"{task.n_queries} queries, chance {figures.percent(task.chance)}"
     words = known if task.is_installed else "awaiting data"
@@ -250,7 +223,7 @@ def _task(task: BoardTask) -> _Drawn:
         headers=tuple(f"{task.name}_{part}" for part in ("hit_at_1_percent", "lower_95", "upper_95")),
         style="wrap",
     )
-    return _Drawn(column, cell, lambda: _chance_cell(task.chance, width=3))
+    return Drawn(column, cell, lambda: _chance_cell(task.chance, width=3), "By task")
 
 
 def task_cell(score: TaskScore) -> Cell:
@@ -276,41 +249,6 @@ def ties_words(score: TaskScore) -> str:
 
 def _chance_cell(value: float | None, *, width: int) -> Cell:
     if value is None:
-        return _nothing(width=width)
+        return nothing(width=width)
     data = (figures.csv_percent(value), *(None,) * (width - 1))
     return Cell(text=figures.percent(value), sort=value, data=data, style="none")
-
-
-def _parameters() -> _Drawn:
-    def cell(row: BoardRow) -> Cell:
-        count = row.model.parameters
-        style = "" if count is not None else "none"
-        return Cell(text=figures.quantity(count), sort=count, data=(count,), style=style)
-
-    column = Column("parameters", "Size", "Number of parameters", ("parameters",))
-    return _Drawn(column, cell, _nothing)
-
-
-def _dimension() -> _Drawn:
-    def cell(row: BoardRow) -> Cell:
-        size = row.model.dimension
-        return _nothing() if size is None else Cell(text=str(size), sort=size, data=(size,))
-
-    column = Column("dimension", "Dim.", "Length of an embedding", ("dimension",))
-    return _Drawn(column, cell, _nothing)
-
-
-def _licence() -> _Drawn:
-    def cell(row: BoardRow) -> Cell:
-        licence = row.model.licence
-        return Cell(
-            text=licence or figures.NOTHING,
-            sort=licence.lower() or None,
-            data=(licence,),
-            style="left brief" if licence else "left none",
-        )
-
-    column = Column(
-        "licence", "Licence", "Licence that the repository states", ("licence",), style="left", is_text=True
-    )
-    return _Drawn(column, cell, lambda: _nothing(style="left none"))

@@ -2,21 +2,29 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from leaderboard.forms.boards import BoardFilterForm
-from leaderboard.models.vocabulary import AggregateScope, Domain, Family, SuiteKind
-from leaderboard.selectors.boards import Board, BoardRow, group_board, overall_board
+from leaderboard.forms.finder import SUBJECTS, FinderForm, Question
+from leaderboard.models.vocabulary import CHOICES_OF, AggregateScope, Domain, Family, SuiteKind
+from leaderboard.selectors.board_rows import Board, BoardRow
+from leaderboard.selectors.board_tables import StoredBoard, stored_boards
 from leaderboard.selectors.catalogue import SuiteSummary, live_suites
 from leaderboard.views import figures
-from leaderboard.views.axes import AXES_BY_NAME, CHOICES_OF, board_address
-from leaderboard.views.board_sheet import board_axis, board_sheet
+from leaderboard.views.axes import AXES_BY_NAME, board_address
+from leaderboard.views.board_sheet import REFERENCE, board_axis, board_columns
+from leaderboard.views.board_view import board_view, file_of
+from leaderboard.views.finder import answer, presets
+from leaderboard.views.page_cache import kept_for_everybody
 from leaderboard.views.questions import FAMILY_QUESTIONS
-from leaderboard.views.sheets import address_with, csv_response, sorted_sheet
+from leaderboard.views.size_chart import size_chart
 
+FRONT_HEADING = "Which embedding model finds the right evidence?"
+OVERALL = (AggregateScope.OVERALL, "")
+RANKED, UNRANKED = "", "Listed, not ranked: tasks are missing"
 HIDDEN_AXES = tuple(scope for scope in AXES_BY_NAME.values() if scope != AggregateScope.SPLIT)
 """The axes whose tabs are folded away until one of them is open."""
 
@@ -31,15 +39,17 @@ class Tab:
     is_empty: bool = False
 
 
+@kept_for_everybody
 def overall(request: HttpRequest) -> HttpResponse:
     """The front page: every family of a suite."""
     suites = live_suites(SuiteKind.RETRIEVAL)
     suite = chosen_suite(suites, request.GET.get("suite", ""))
     if suite is None:
         return render(request, "boards/no_suite.html", {"section": "boards"})
-    return _board_page(request, suites, overall_board(suite), heading="Which embedding model finds the right evidence?")
+    return _front_page(request, suites, suite)
 
 
+@kept_for_everybody
 def family(request: HttpRequest, family: str) -> HttpResponse:
     """The tasks of one family."""
     if family not in Family.values:
@@ -47,6 +57,7 @@ def family(request: HttpRequest, family: str) -> HttpResponse:
     return _group_page(request, scope=AggregateScope.FAMILY, key=family, heading=Family(family).label)
 
 
+@kept_for_everybody
 def domain(request: HttpRequest, domain: str) -> HttpResponse:
     """The tasks of one anatomical domain."""
     if domain not in Domain.values:
@@ -54,6 +65,7 @@ def domain(request: HttpRequest, domain: str) -> HttpResponse:
     return _group_page(request, scope=AggregateScope.DOMAIN, key=domain, heading=Domain(domain).label)
 
 
+@kept_for_everybody
 def other_group(request: HttpRequest, axis: str, key: str) -> HttpResponse:
     """The tasks of one group on another axis: split, evidence form, pairing type, granularity, the release's groups."""
     scope = AXES_BY_NAME.get(axis)
@@ -81,63 +93,93 @@ def _group_page(request: HttpRequest, *, scope: AggregateScope, key: str, headin
     suite = chosen_suite(suites, request.GET.get("suite", ""))
     if suite is None:
         return render(request, "boards/no_suite.html", {"section": "boards"})
-    return _board_page(request, suites, group_board(suite, scope=scope, key=key), heading=heading)
+    stored = stored_boards(suite, [(scope, key)])[scope, key]
+    return _board_page(request, suites, suite, stored, heading=heading)
 
 
-def _board_page(request: HttpRequest, suites: tuple[SuiteSummary, ...], board: Board, *, heading: str) -> HttpResponse:
-    form = BoardFilterForm(request.GET)
-    form.offer(board.rows, kind_titles=figures.KIND_TITLES)
-    is_valid = form.is_valid()
-    rows = tuple(row for row in board.rows if form.filter.accepts(row.model)) if is_valid else ()
-    sheet = sorted_sheet(board_sheet(board, rows, caption=heading), request=request, default="rank")
-    if request.GET.get("format") == "csv" and is_valid:
-        parts = ["medboard", board.suite.slug, board.suite.version, board.key or "overall"]
-        return csv_response(sheet, file_name="-".join(parts))
+def _front_page(request: HttpRequest, suites: tuple[SuiteSummary, ...], suite: SuiteSummary) -> HttpResponse:
+    """The overall board, with the finder above it, which may ask another board."""
+    form = FinderForm(request.GET)
+    form.offer([(scope, key) for scope, choices in SUBJECTS for key in choices.values], [])
+    is_asked_well = form.is_valid()
+    question = form.question if is_asked_well else Question()
+    boards = stored_boards(suite, list({OVERALL: 1, (question.scope, question.key): 1}))
+    stored = boards[OVERALL]
+    form.offer(_subjects(suite, stored.board), [row.model for row in stored.board.rows])
     context = {
+        "finder": form,
+        "is_asked_well": is_asked_well,
+        "answer": answer(question, boards[question.scope, question.key].board, suite=suite.slug),
+        "presets": presets(suite.slug),
+    }
+    return _board_page(request, suites, suite, stored, heading=FRONT_HEADING, **context)
+
+
+def _subjects(suite: SuiteSummary, board: Board) -> list[tuple[AggregateScope, str]]:
+    """The boards that the finder can ask: those with installed tasks."""
+    return [(scope, key) for scope, choices in SUBJECTS for key in choices.values if key in board.group_chance]
+
+
+def _board_page(
+    request: HttpRequest,
+    suites: tuple[SuiteSummary, ...],
+    suite: SuiteSummary,
+    stored: StoredBoard,
+    *,
+    heading: str,
+    **context: Any,
+) -> HttpResponse:
+    board = stored.board
+    view = board_view(
+        request,
+        rows=board.rows,
+        drawn=board_columns(board),
+        caption=heading,
+        order="rank",
+        group_of=lambda row: UNRANKED if row.rank is None else RANKED,
+        reference=REFERENCE if board.chance is not None else "",
+    )
+    if file := file_of(view, request, stem="-".join(["medboard", suite.slug, suite.version, board.key or "overall"])):
+        return file
+    context |= {
         "section": "boards",
         "heading": heading,
         "board": board,
-        "suite": board.suite,
+        "suite": suite,
+        "currency": stored.currency,
         "question": FAMILY_QUESTIONS.get(board.key, ""),
         "is_overall": board.scope == AggregateScope.OVERALL,
-        "form": form,
-        "is_filtered": is_valid and form.filter.is_set,
-        "sheet": sheet,
-        "n_shown": len(rows),
+        "view": view,
         "axis": figures.percent(board_axis(board)),
         "leader": _leader(board.rows),
-        "csv_address": address_with(request.GET, format="csv"),
-        "unfiltered_address": _suite_address(request.path, board.suite),
-        "suite_tabs": _suite_tabs(request.path, suites, board.suite),
-        "family_tabs": _family_tabs(board),
-        "domain_tabs": _domain_tabs(board),
-        "split_tabs": _axis_tabs(board, AggregateScope.SPLIT),
-        "other_tabs": [(scope.label, _axis_tabs(board, scope)) for scope in HIDDEN_AXES],
+        "chart": size_chart(view.matching),
+        "unfiltered_address": _suite_address(request.path, suite),
+        "suite_tabs": _suite_tabs(request.path, suites, suite),
+        "family_tabs": _family_tabs(board, suite),
+        "domain_tabs": _group_tabs(board, suite, AggregateScope.DOMAIN, suite.domains),
+        "split_tabs": _group_tabs(board, suite, AggregateScope.SPLIT),
+        "other_tabs": [(scope.label, _group_tabs(board, suite, scope)) for scope in HIDDEN_AXES],
         "is_on_other_axis": board.scope in HIDDEN_AXES,
         "crumb": board.scope.label.lower(),
     }
-    return render(request, "boards/board.html", context, status=200 if is_valid else 400)
+    is_sound = view.is_valid and context.get("is_asked_well", True)
+    return render(request, "boards/board.html", context, status=200 if is_sound else 400)
 
 
 @dataclass(frozen=True, slots=True)
 class Leader:
-    """The first row of a board, and how many others cannot be told apart from it.
-
-    While there are no statistics, `n_level` counts the rows whose interval reaches the leader's instead.
-    """
+    """The first row of a board, and how many others cannot be told apart from it."""
 
     row: BoardRow
     n_level: int
 
 
 def _leader(rows: tuple[BoardRow, ...]) -> Leader | None:
-    ranked = [row for row in rows if row.rank is not None and row.mean and row.mean.lower is not None]
+    ranked = [row for row in rows if row.rank is not None]
     if not ranked:
         return None
     first, others = ranked[0], ranked[1:]
-    if first.standing is not None:
-        return Leader(first, sum(other.standing.tie_group == first.standing.tie_group for other in others))
-    return Leader(first, sum(other.mean.upper >= first.mean.lower for other in others))
+    return Leader(first, sum(other.standing.tie_group == first.standing.tie_group for other in others))
 
 
 def _suite_address(path: str, suite: SuiteSummary) -> str:
@@ -151,34 +193,23 @@ def _suite_tabs(path: str, suites: tuple[SuiteSummary, ...], current: SuiteSumma
     ]
 
 
-def _family_tabs(board: Board) -> list[Tab]:
+def _family_tabs(board: Board, suite: SuiteSummary) -> list[Tab]:
     everything = Tab(
-        "All",
-        _suite_address(reverse("board-overall"), board.suite),
-        is_current=board.scope == AggregateScope.OVERALL,
+        "All", _suite_address(reverse("board-overall"), suite), is_current=board.scope == AggregateScope.OVERALL
     )
-    return [everything, *(_tab(board, AggregateScope.FAMILY, choice, board.suite.families) for choice in Family)]
+    return [everything, *_group_tabs(board, suite, AggregateScope.FAMILY, suite.families)]
 
 
-def _domain_tabs(board: Board) -> list[Tab]:
-    return [_tab(board, AggregateScope.DOMAIN, choice, board.suite.domains) for choice in Domain]
-
-
-def _axis_tabs(board: Board, scope: AggregateScope) -> list[Tab]:
+def _group_tabs(
+    board: Board, suite: SuiteSummary, scope: AggregateScope, n_tasks: Mapping[str, int] | None = None
+) -> list[Tab]:
+    """The boards of a scope; with the number of tasks by key, those without any are marked."""
     return [
         Tab(
             choice.label,
-            board_address(scope.value, choice.value, suite=board.suite.slug),
+            board_address(scope.value, choice.value, suite=suite.slug),
             is_current=board.scope == scope and board.key == choice.value,
+            is_empty=n_tasks is not None and choice.value not in n_tasks,
         )
         for choice in CHOICES_OF[scope]
     ]
-
-
-def _tab(board: Board, scope: AggregateScope, choice: Family | Domain, n_tasks: Mapping[str, int]) -> Tab:
-    return Tab(
-        choice.label,
-        board_address(scope.value, choice.value, suite=board.suite.slug),
-        is_current=board.scope == scope and board.key == choice.value,
-        is_empty=choice.value not in n_tasks,
-    )

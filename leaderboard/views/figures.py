@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import ceil
 
-from leaderboard.selectors.boards import OTHER_DATA, Missing
+from leaderboard.selectors.board_rows import OTHER_DATA, Missing
 
 NOTHING = "–"
 HEAT_STEPS = 20
@@ -121,6 +121,16 @@ def quantity(value: int | None) -> str:
             scaled = value / size
             return f"{scaled:.1f} {unit}" if scaled < 10 else f"{scaled:.0f} {unit}"  # noqa: PLR2004 - one digit before the point
     return str(value)
+
+
+def round_quantity(value: int) -> str:
+    """A power of ten as a quantity without a fraction: 1 B, 100 M."""
+    return quantity(value).replace(".0 ", " ")
+
+
+def rate(value: float) -> str:
+    """A number a second: 0.43, 7.2, 245."""
+    return f"{value:.2f}" if value < 1 else f"{value:.1f}" if value < 10 else f"{value:,.0f}"  # noqa: PLR2004 - one digit before the point
 
 
 def csv_percent(value: float | None) -> float | None:

@@ -1,6 +1,6 @@
 """What the pages of probing suites share: which suite, its statistics and models, and the links to the pages beside."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,10 +9,9 @@ from django.urls import reverse
 
 from leaderboard.models.vocabulary import Level, SuiteKind
 from leaderboard.selectors.catalogue import SuiteSummary, live_suites
-from leaderboard.selectors.probe_boards import ProbeContent, ProbeStatistics, probe_statistics
+from leaderboard.selectors.probe_boards import Place, ProbeContent, ProbeStatistics, probe_statistics
 from leaderboard.selectors.published import PublishedModel, published_models
 from leaderboard.views.boards import Tab, chosen_suite
-from leaderboard.views.probe_board_sheets import place_address
 from leaderboard.views.probe_words import level_title
 
 SECTION = "probing"
@@ -66,21 +65,33 @@ def probe_page(request: HttpRequest) -> ProbePage | None:
 
 
 def page_context(page: ProbePage, request: HttpRequest) -> dict[str, Any]:
-    """What every template of these pages needs."""
-    slug = page.suite.slug
+    """What every template of an analysis needs."""
+    places = page.content.places if page.content else ()
+    return navigation(page.suites, page.suite, places, request) | {
+        "statistics": page.statistics,
+        "n_models": len(page.models),
+        "n_waiting": page.n_waiting,
+    }
+
+
+def navigation(
+    suites: Sequence[SuiteSummary], suite: SuiteSummary, places: Sequence[Place], request: HttpRequest
+) -> dict[str, Any]:
+    """The suite and the links to the pages beside."""
+    slug = suite.slug
     # A suite need not have the modality of this page; every suite has the other pages.
     path = reverse("probe-board") if "key" in request.resolver_match.kwargs else request.path
     return {
         "section": SECTION,
-        "suite": page.suite,
-        "statistics": page.statistics,
-        "n_models": len(page.models),
-        "n_waiting": page.n_waiting,
+        "suite": suite,
         "suite_tabs": [
-            Tab(f"{suite.title} {suite.version}", f"{path}?suite={suite.slug}", suite.pk == page.suite.pk)
-            for suite in page.suites
+            Tab(f"{other.title} {other.version}", f"{path}?suite={other.slug}", other.pk == suite.pk)
+            for other in suites
         ],
-        "modality_tabs": _modality_tabs(page, request.path),
+        "modality_tabs": [
+            _tab("All", reverse("probe-board"), slug, request.path),
+            *(_tab(place.title, reverse("probe-modality", args=[place.key]), slug, request.path) for place in places),
+        ],
         "level_tabs": [
             _tab(level_title(level), reverse("probe-level", args=[level]), slug, request.path) for level in Level
         ],
@@ -89,13 +100,6 @@ def page_context(page: ProbePage, request: HttpRequest) -> dict[str, Any]:
             for name, title in ANALYSIS_TITLES.items()
         ],
     }
-
-
-def _modality_tabs(page: ProbePage, path: str) -> list[Tab]:
-    places = page.content.places if page.content else ()
-    addresses = [(place.title, place_address(place, suite=page.suite.slug)) for place in places]
-    everything = _tab("All", reverse("probe-board"), page.suite.slug, path)
-    return [everything, *(Tab(title, address, address.partition("?")[0] == path) for title, address in addresses)]
 
 
 def _tab(title: str, address: str, suite: str, path: str) -> Tab:

@@ -118,6 +118,12 @@ def sorted_sheet(sheet: Sheet, *, request: HttpRequest, default: str = "") -> Sh
     return Sheet(sheet.caption, sheet.columns, groups, header)
 
 
+def linked_sheet(sheet: Sheet, *, parameters: QueryDict, order: str) -> Sheet:
+    """A sheet whose rows stand in an order already, with headers that link to the others."""
+    header = tuple(_header_cell(column, parameters, order) for column in sheet.columns)
+    return Sheet(sheet.caption, sheet.columns, sheet.groups, header)
+
+
 def _ordered(rows: Sequence[tuple[Cell, ...]], position: int, downwards: bool) -> tuple[tuple[Cell, ...], ...]:  # noqa: FBT001 - private, and named at the call
     known = [row for row in rows if row[position].sort is not None]
     unknown = [row for row in rows if row[position].sort is None]
@@ -130,7 +136,7 @@ def _header_cell(column: Column, parameters: QueryDict, order: str) -> HeaderCel
     downwards_next = not is_downwards if is_current else not column.is_text
     aria_sort = ("descending" if is_downwards else "ascending") if is_current else ""
     sort = f"-{column.key}" if downwards_next else column.key
-    return HeaderCell(column, address_with(parameters, sort=sort), aria_sort)
+    return HeaderCell(column, address_with(parameters, sort=sort, page=""), aria_sort)
 
 
 def address_with(parameters: QueryDict, **changes: str) -> str:

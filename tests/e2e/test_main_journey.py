@@ -33,14 +33,6 @@ def sign_in(page: Page, board: Board, name: str, password: str) -> None:
     page.get_by_role("main").get_by_role("button", name="Sign in").click()
 
 
-def wait_for_rank_intervals(page: Page) -> None:
-    """Look again until a worker has computed what the last published run changed."""
-    deadline = time.monotonic() + EVALUATION_TIMEOUT / 1000
-    while page.get_by_text("Intervals of ranks are being computed.").count():
-        assert time.monotonic() < deadline, "no worker computed the statistics"
-        page.reload()
-
-
 def wait_for_row(page: Page, model: str) -> None:
     """Look again until a model stands on a board."""
     deadline = time.monotonic() + EVALUATION_TIMEOUT / 1000
@@ -72,8 +64,7 @@ def test_submit_watch_and_find_on_the_boards_then_rerun(page: Page, board: Board
 
     page.goto(f"{board.address}/boards/family/image_to_label/{SUITE}")
     expect(page.get_by_text("Synthetic data").first).to_be_visible()
-    wait_for_rank_intervals(page)
-    expect(row_of(page, "siglip-tiny")).to_have_count(1)
+    wait_for_row(page, "siglip-tiny")
     shown = [cell.inner_text() for cell in row_of(page, "siglip-tiny").locator("th, td").all()]
     page.goto(f"{board.address}/boards/domain/thoracic/{SUITE}")
     expect(row_of(page, "siglip-tiny")).to_have_count(1)
@@ -130,6 +121,10 @@ def test_boards_and_forms_work_without_javascript(board: Board, browser) -> None
     page.get_by_role("list", name="Family").get_by_role("link", name="Report", exact=True).click()
     expect(page).to_have_url(re.compile("/boards/family/image_to_report/"))
     page.goto(f"{board.address}/{SUITE}")
+    wait_for_row(page, "lite-dual")
+    page.get_by_label("Best for").select_option("Text to text")
+    page.get_by_role("button", name="Find").click()
+    expect(page.get_by_label("Find a model")).to_contain_text("Text to text task")
     page.get_by_label("Model", exact=True).fill("lite")
     page.get_by_role("button", name="Apply").click()
     expect(page).to_have_url(re.compile("lite"))

@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 
 from leaderboard.models import EmbeddingModel, Run, Suite, User
+from tests.board_documents import store_statistics
 from tests.factories import make_revision, make_run, make_scored_run, make_suite
 from tests.leaderboard.api_requests import API, get, with_token
 from tests.probe_documents import board_of, make_probing_suite, publish, store_board
@@ -114,7 +115,19 @@ def test_suites_and_tasks(client: Client) -> None:
 
 
 @pytest.mark.usefixtures("run", "partial")
-def test_the_overall_board_ranks_complete_rows_and_says_what_others_lack(client: Client) -> None:
+def test_a_board_says_what_its_statistics_lack(client: Client, suite: Suite) -> None:
+    board = get(client, "/boards/medheb-mini/overall")
+    assert (board["items"], board["built_at"], board["n_waiting"]) == ([], None, 2)
+    store_statistics(suite)
+    late = make_scored_run(suite=suite, hits=HITS, revision=make_revision("lab/late"))
+    board = get(client, "/boards/medheb-mini/overall")
+    assert (board["count"], board["is_fresh"], board["n_waiting"]) == (2, False, 1)
+    assert str(late.pk) not in {row["model"]["run"] for row in board["items"]}
+
+
+@pytest.mark.usefixtures("run", "partial")
+def test_the_overall_board_ranks_complete_rows_and_says_what_others_lack(client: Client, suite: Suite) -> None:
+    store_statistics(suite)
     board = get(client, "/boards/medheb-mini/overall")
     assert [(row["model"]["repo_id"], row["rank"]) for row in board["items"]] == [
         ("lab/Known", 1),
@@ -124,13 +137,14 @@ def test_the_overall_board_ranks_complete_rows_and_says_what_others_lack(client:
     assert first["mean"]["value"] == pytest.approx((0.5 + 0.25 + 0.75 + 1.0) / 4)
     assert first["families"]["image_to_image"]["value"] == 0.25
     assert second["missing"] == [{"code": "model_invalid", "n_tasks": 1}]
-    assert not board["has_rank_intervals"]
+    assert (board["is_fresh"], board["n_waiting"]) == (True, 0)
     filtered = get(client, "/boards/medheb-mini/overall", max_parameters=10**9)
     assert (filtered["count"], len(filtered["items"])) == (1, 1)
 
 
 @pytest.mark.usefixtures("run", "partial")
-def test_the_board_of_a_group_has_its_tasks(client: Client) -> None:
+def test_the_board_of_a_group_has_its_tasks(client: Client, suite: Suite) -> None:
+    store_statistics(suite)
     board = get(client, "/boards/medheb-mini/family/image_to_image")
     assert [(row["model"]["repo_id"], row["tasks"]["task1"]["value"]) for row in board["items"]] == [
         ("other/large", 0.9), ("lab/Known", 0.25),

@@ -6,6 +6,7 @@ import io
 import pytest
 
 from leaderboard.models import Suite
+from tests.board_documents import store_statistics
 from tests.factories import make_revision, make_scored_run, make_suite, make_task
 from tests.leaderboard.pages import tables
 
@@ -33,6 +34,7 @@ def board(suite: Suite) -> Suite:
     add("beta/small", 0.41, 0.72, parameters=150_000_000, licence="mit", family="clip")
     add("gamma/unknown", 0.21, 0.32, parameters=None, licence="", family="siglip", dimension=None)
     add("delta/text", None, 0.91, parameters=22_700_000, licence="mit", family="sentence_transformers")
+    store_statistics(suite)
     return suite
 
 
@@ -55,7 +57,8 @@ def test_the_front_page_lists_ranked_rows_then_incomplete_ones_with_the_reason(c
     rows = tables(html)[0]
     assert [row[0] for row in rows[1:] if len(row) > 1] == ["1", "2", "3", "–", "–"]
     assert rows[1][2].startswith("71.5")  # (0.81 + 0.62) / 2
-    assert "<b>large</b> leads with 71.5" in html
+    assert "Hit@1 of 71.5 (70.5 to 72.5) on 2 tasks" in html
+    assert "<b>text</b> leads with 91.0" in get(client, "/boards/family/text_to_text/")
 
 
 def test_columns_sort_in_both_directions_with_unknown_values_last(client, board) -> None:
@@ -147,6 +150,7 @@ def test_the_csv_file_has_the_rows_order_and_figures_of_the_page(client, board, 
 
 def test_a_csv_cell_that_a_spreadsheet_would_run_is_made_harmless(client, suite) -> None:
     make_scored_run(suite=suite, hits={"a": 0.5, "b": 0.5}, revision=make_revision("=cmd/x", licence="@SUM(A1)"))
+    store_statistics(suite)
     (line, _) = csv.DictReader(io.StringIO(client.get("/?format=csv").content.decode()))
     assert line["model"] == "'=cmd/x"
     assert line["licence"] == "'@SUM(A1)"
@@ -171,13 +175,7 @@ def test_empty_states_say_what_to_do(client, db) -> None:
 def test_a_synthetic_suite_is_marked_and_a_real_one_is_not(client, board) -> None:
     drawn = make_suite("drawn", synthetic=True)
     make_scored_run(suite=drawn, hits={task.name: 0.5 for task in drawn.tasks.all()})
+    store_statistics(drawn)
     assert "Synthetic data." in get(client, "/?suite=drawn")
     assert "Synthetic data." in get(client, "/boards/domain/abdominal/?suite=drawn")
     assert "Synthetic data." not in get(client, "/?suite=small")
-
-
-def test_the_page_costs_few_queries(client, board, django_assert_num_queries) -> None:
-    with django_assert_num_queries(7):
-        client.get("/")
-    with django_assert_num_queries(8):
-        client.get("/boards/family/image_to_label/")

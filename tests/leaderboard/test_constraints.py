@@ -14,6 +14,7 @@ from leaderboard.models import (
     AggregateScore,
     ApiToken,
     BoardSnapshot,
+    BoardTable,
     ChildLog,
     Delivery,
     EmbeddingModel,
@@ -132,6 +133,18 @@ def two_current_snapshots() -> None:
     facts = {"suite": make_suite(n_tasks=1), "runs": [], "tasks": [], "content": {}, "differences": {}}
     BoardSnapshot.objects.create(**facts)
     BoardSnapshot.objects.create(**facts)
+
+
+def board_table(snapshot: BoardSnapshot | None = None, **facts: Any) -> BoardTable:
+    if snapshot is None:
+        suite = {"suite": make_suite(n_tasks=1), "runs": [], "tasks": [], "content": {}, "differences": {}}
+        snapshot = BoardSnapshot.objects.create(**suite)
+    defaults = {"scope": "overall", "key": "", "content": {}, "etag": "a" * 64}
+    return BoardTable.objects.create(snapshot=snapshot, **{**defaults, **facts})
+
+
+def same_board_twice() -> None:
+    board_table(snapshot=board_table().snapshot)
 
 
 def delivery(run: Run | None = None, **facts: Any) -> Delivery:
@@ -304,6 +317,9 @@ FORBIDDEN: dict[str, Callable[[], Any]] = {
     "score_value_in_range": lambda: update(any_score(), value=1.01),
     "score_interval_in_range": lambda: update(any_score(), lower=0.2, upper=None),
     "board_snapshot_one_current": two_current_snapshots,
+    "board_table_unique": same_board_twice,
+    "board_table_scope_known": lambda: board_table(scope="colour"),
+    "board_table_etag_hex": lambda: board_table(etag="weak"),
     "aggregate_score_unique": same_aggregate_twice,
     "aggregate_score_scope_known": lambda: update(any_aggregate(scope="family"), scope="colour"),
     "aggregate_score_key_with_scope": lambda: update(any_aggregate(scope="overall", metric="hit@1"), key="thoracic"),

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.models import BoardSnapshot, Run, Suite
+from leaderboard.models import BoardSnapshot, BoardTable, EmbeddingModel, Run, Suite
+from leaderboard.models.vocabulary import CHOICES_OF
+from leaderboard.selectors.due_snapshots import suites_to_build
+from leaderboard.services.publishing import run_withdraw
 from tests.factories import make_measured_run, make_revision
 from tests.leaderboard.pages import blocked_by_policy, tables, wrongly_nested
 from tests.measured_suites import install, measured
@@ -48,7 +51,8 @@ def test_the_front_page_shows_intervals_of_ranks_and_joins_what_cannot_be_told_a
     assert ranks(html) == [("1–2", "best"), ("1–2", "level"), ("3", "last"), ("–", "partial")]
     assert html.count('class="rank tie-a"') == 2
     assert 'class="rank"' in html
-    assert "1 other model cannot be told apart from it" in html
+    assert "1 other model cannot be told apart from it" in get(client, "/boards/domain/thoracic/")
+    assert "their 95% intervals overlap, so either may be the better one" in html
     assert "are being computed" not in html
     assert "2 of 3 tasks: 1 task cut short" in html
 
@@ -97,15 +101,43 @@ def test_the_csv_has_rank_its_interval_tie_group_value_and_its_interval(client, 
     assert 0 < float(lines[2]["mean_lower_95"]) < 10 < float(lines[2]["mean_upper_95"]) < 20
 
 
-def test_while_statistics_are_old_ranks_are_by_value_with_a_note(client, suite, runs) -> None:
+def test_a_new_result_is_announced_and_comes_with_the_next_statistics(client, suite, runs) -> None:
     make_measured_run(suite, measured(1.0, 1.0, 1.0), revision=make_revision("lab/newest"))
     for address in ("/", "/boards/family/text_to_text/"):
         html = get(client, address)
-        assert "Intervals of ranks are being computed." in html
-        assert "1–2" not in html
-        assert ranks(html)[0] == ("1", "newest")
+        assert "1 result is being added." in html
+        assert ranks(html)[0] == ("1–2", "best")
     build_snapshot(suite.pk)
-    assert "are being computed" not in get(client, "/")
+    html = get(client, "/")
+    assert "being added" not in html
+    assert ranks(html)[0] == ("1", "newest")
+
+
+def test_a_run_that_is_withdrawn_or_whose_owner_objects_is_gone_at_once(client, suite, runs) -> None:
+    assert "lab/best" in get(client, "/")
+    run_withdraw(run_id=runs[0].pk, actor="test", reason="a test")
+    html = get(client, "/")
+    assert [name for _, name in ranks(html)] == ["level", "last", "partial"]
+    assert "Being computed anew." in html
+    EmbeddingModel.objects.filter(repo_id="lab/level").update(owner_opted_out=True)
+    for address in ("/", "/boards/family/text_to_text/", "/?format=json", "/?best=domain:thoracic"):
+        html = get(client, address)
+        assert "lab/level" not in html
+        assert "lab/best" not in html
+
+
+def test_a_snapshot_without_boards_of_the_present_layout_is_made_again(suite, runs) -> None:
+    assert suites_to_build() == []
+    BoardTable.objects.update(layout="of older code")
+    assert suites_to_build() == [suite.pk]
+    assert build_snapshot(suite.pk)
+    assert suites_to_build() == []
+
+
+def test_boards_without_tables_yet_say_that_results_are_being_added(client, suite, runs) -> None:
+    BoardTable.objects.update(layout="of older code", content={"rows": "in another way"})
+    for address in ("/", "/boards/family/text_to_text/"):
+        assert "Results are being added." in get(client, address)
 
 
 def test_a_task_measured_on_other_data_is_a_reason(client, suite, runs) -> None:
@@ -117,18 +149,30 @@ def test_a_task_measured_on_other_data_is_a_reason(client, suite, runs) -> None:
     assert "2 of 3 tasks: 1 task measured on other data than most models" in html
 
 
-def test_statistics_cost_one_query_and_a_second_one_the_first_time(client, runs, django_assert_num_queries) -> None:
-    with django_assert_num_queries(7):
-        client.get("/")
-    with django_assert_num_queries(6):
-        client.get("/")
-    with django_assert_num_queries(6):
-        client.get("/boards/split/held_out/")
+BOARDS = ["/", "/?best=domain:thoracic&size=1000000000"] + [
+    f"/boards/{scope.value.replace('_', '-')}/{choice}/" for scope, choices in CHOICES_OF.items() for choice in choices
+]
+
+
+def test_every_board_costs_five_queries_once_and_one_from_then_on(
+    client, runs, django_assert_max_num_queries, django_assert_num_queries
+) -> None:
+    for address in BOARDS:
+        with django_assert_max_num_queries(5):
+            get(client, address)
+        with django_assert_num_queries(1):
+            get(client, address)
+        with django_assert_max_num_queries(4):
+            get(client, address + ("&" if "?" in address else "?") + "licence=mit")
 
 
 def test_columns_of_many_tasks_are_left_out(client, suite, runs, monkeypatch) -> None:
     assert "sort=-task-Pair" in get(client, "/boards/release-group/all_ood/")
-    monkeypatch.setattr("leaderboard.views.board_sheet.MOST_TASK_COLUMNS", 2)
+    for module in ("selectors.board_making", "views.board_sheet"):
+        monkeypatch.setattr(f"leaderboard.{module}.MOST_TASK_COLUMNS", 2)
+    BoardSnapshot.objects.all().delete()
+    build_snapshot(suite.pk)
     html = get(client, "/boards/release-group/all_ood/")
     assert "sort=-task-Pair" not in html
     assert 'href="/tasks/example/Pair/"' in html
+    assert ranks(html)[0] == ("1–2", "best")

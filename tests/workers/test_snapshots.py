@@ -9,7 +9,8 @@ from django.db import connection
 
 from leaderboard import queue
 from leaderboard.models import BoardSnapshot, EmbeddingModel, ModelRevision, Suite
-from leaderboard.selectors.snapshots import statistics_of_suite, suites_to_build
+from leaderboard.selectors.due_snapshots import suites_to_build
+from leaderboard.selectors.snapshots import statistics_of_suite
 from leaderboard.services.leases import leases_reap
 from leaderboard.services.publishing import run_publish, run_withdraw
 from leaderboard.services.snapshots import snapshot_turn

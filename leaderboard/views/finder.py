@@ -1,0 +1,106 @@
+"""The answer first: which model is best for something, in a sentence."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from leaderboard.forms.finder import Question
+from leaderboard.models.vocabulary import CHOICES_OF, AggregateScope
+from leaderboard.selectors.board_rows import Board, BoardRow
+from leaderboard.views.axes import board_address
+from leaderboard.views.board_sheet import model_address
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The best model that fits a question and the next one; both None where nothing fits.
+
+    `lead` is the difference of their means in points, `overlaps` whether their 95% intervals do.
+    """
+
+    subject: str
+    n_tasks: int
+    n_fitting: int
+    best: BoardRow | None
+    best_address: str
+    next: BoardRow | None
+    lead: float
+    overlaps: bool
+    address: str
+
+
+def answer(question: Question, board: Board, *, suite: str) -> Answer:
+    """The answer to a question that asks of this board."""
+    fitting = [row for row in board.rows if question.fits(row)]
+    best, second = (*fitting[:2], None, None)[:2]
+    return Answer(
+        subject=_subject(question),
+        n_tasks=best.n_tasks if best else 0,
+        n_fitting=len(fitting),
+        best=best,
+        best_address=model_address(best.model) if best else "",
+        next=second,
+        lead=100 * (best.mean.value - second.mean.value) if best and second else 0.0,
+        overlaps=_overlap(best, second) if best and second else False,
+        address=_address(question, suite),
+    )
+
+
+def _overlap(one: BoardRow, other: BoardRow) -> bool:
+    return one.mean.lower <= other.mean.upper
+
+
+def _subject(question: Question) -> str:
+    if question.scope == AggregateScope.OVERALL:
+        return ""
+    return CHOICES_OF[question.scope](question.key).label
+
+
+def _address(question: Question, suite: str) -> str:
+    """The board that was asked, with the same limits as filters."""
+    overall = f"{reverse('board-overall')}?suite={suite}"
+    is_overall = question.scope == AggregateScope.OVERALL
+    board = overall if is_overall else board_address(question.scope.value, question.key, suite=suite)
+    limits = {"max_parameters": question.max_parameters or "", "licence": question.licence}
+    chosen = urlencode({name: value for name, value in limits.items() if value})
+    return f"{board}&{chosen}" if chosen else board
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A view that a field of medicine starts from."""
+
+    title: str
+    href: str
+    explanation: str
+
+
+RADIOLOGY_DOMAINS = ("thoracic", "abdominal", "neuro", "musculoskeletal")
+
+
+def presets(suite: str) -> Sequence[Preset]:
+    """The views that are offered on the front page."""
+    columns = urlencode(
+        [("columns", key) for key in ("rank", "mean", *RADIOLOGY_DOMAINS, "parameters", "licence")]
+        + [("sort", f"-{RADIOLOGY_DOMAINS[0]}")]
+    )
+    boards = (
+        ("Pathology", AggregateScope.DOMAIN, "microscopy", "Tasks on microscopy"),
+        ("Dermatology", AggregateScope.DOMAIN, "dermatology", "Tasks on the skin"),
+        ("Ophthalmology", AggregateScope.DOMAIN, "ophthalmology", "Tasks on the eye"),
+        ("3D", AggregateScope.EVIDENCE_FORM, "volume_3d", "Tasks whose evidence is a volume"),
+        ("Text", AggregateScope.EVIDENCE_FORM, "text", "Tasks whose evidence is text alone"),
+    )
+    return (
+        Preset(
+            "Radiology",
+            f"{reverse('board-overall')}?suite={suite}&{columns}",
+            "Chest, abdomen, brain and bones side by side, sorted by the chest",
+        ),
+        *(
+            Preset(title, board_address(scope.value, key, suite=suite), explanation)
+            for title, scope, key, explanation in boards
+        ),
+    )
