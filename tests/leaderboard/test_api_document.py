@@ -16,6 +16,7 @@ from leaderboard.models import Submission, User
 from leaderboard.models.vocabulary import ApiScope, RunState
 from leaderboard.services.api_tokens import api_token_create
 from leaderboard.services.notifications import PAUSES, deliveries_plan, notification_settings_save
+from tests.board_documents import store_statistics
 from tests.factories import make_revision, make_run, make_scored_run, make_suite
 from tests.fakes import COMMIT
 from tests.leaderboard.pages import blocked_by_policy, wrongly_nested
@@ -44,6 +45,7 @@ def site(live_server: Any) -> str:
     make_scored_run(suite=suite, hits=dict.fromkeys(HITS, 0.25), revision=make_revision("lab/second"))
     make_scored_run(suite=suite, hits=HITS, revision=make_revision("lab/first"))
     make_scored_run(suite=suite, hits={"task0": 1.0}, revision=make_revision("lab/partial"))
+    store_statistics(suite)
     return live_server.url
 
 

@@ -47,7 +47,7 @@ def test_the_page_shows_a_new_token_once_and_stores_its_hash_alone(submitter_cli
     [
         ({"name": ""}, "This field is required."), ({"name": "x" * 81}, "at most 80 characters"),
         ({"scopes": []}, "Choose at least one thing"), ({"scopes": ["admin"]}, "Select a valid choice"),
-        ({"days": "10000"}, "Select a valid choice"), ({"name": "a\x00b"}, "Null characters"),
+        ({"days": "10000"}, "Select a valid choice"),
     ],
 )  # fmt: skip
 def test_a_form_that_cannot_be_understood_makes_no_token(

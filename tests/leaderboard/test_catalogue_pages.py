@@ -119,7 +119,7 @@ def test_tasks_of_a_synthetic_suite_are_marked(client, suite) -> None:
     assert "Synthetic data." not in get(client, "/tasks/?suite=small")
 
 
-@pytest.mark.parametrize("address", ["/tasks/small/nosuch/", "/tasks/nosuch/a/", "/tasks/small/a%00/"])
+@pytest.mark.parametrize("address", ["/tasks/small/nosuch/", "/tasks/nosuch/a/"])
 def test_an_unknown_task_is_not_found(client, suite, address) -> None:
     assert client.get(address).status_code == 404
 

@@ -137,7 +137,7 @@ def test_a_probing_result_without_statistics_is_being_computed(client, db) -> No
 @pytest.mark.parametrize("name", ["profile", "badge"])
 def test_pictures_of_unknown_and_opted_out_models_are_not_found(client, suite, name) -> None:
     make_revision("hidden/model", owner_opted_out=True)
-    for repo_id in ("no/such", "hidden/model", "a%00b"):
+    for repo_id in ("no/such", "hidden/model"):
         assert client.get(f"/models/{repo_id}/{name}.svg").status_code == 404
     assert client.get(f"/models/no/such/{name}.svg?revision=x").status_code == 404
 
