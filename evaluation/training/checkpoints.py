@@ -45,7 +45,10 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint, *, training_sha256: s
     folder.mkdir(parents=True, exist_ok=True)
     staging = Path(tempfile.mkdtemp(prefix=".partial-", dir=folder))
     try:
-        save_file({name: tensor.detach().cpu().contiguous() for name, tensor in checkpoint.weights.items()}, staging / _WEIGHTS)
+        save_file(
+            {name: tensor.detach().cpu().contiguous() for name, tensor in checkpoint.weights.items()},
+            staging / _WEIGHTS,
+        )
         torch.save(checkpoint.optimizer, staging / _OPTIMIZER)
         state = {
             "step": checkpoint.step,

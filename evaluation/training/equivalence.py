@@ -35,7 +35,8 @@ class EquivalenceKeys:
     @classmethod
     def from_rows(cls, rows: torch.Tensor, negatives: torch.Tensor) -> "EquivalenceKeys":
         """The inverse of `rows`."""
-        return cls(*rows.unbind(dim=1), negatives)
+        query, positive, label, study = rows.unbind(dim=1)
+        return cls(query, positive, label, study, negatives)
 
 
 def equivalence_keys(records: Sequence[TrainingRecord]) -> EquivalenceKeys:
@@ -51,7 +52,9 @@ def equivalence_keys(records: Sequence[TrainingRecord]) -> EquivalenceKeys:
     return EquivalenceKeys(
         query=column([_content(record.query) for record in records]),
         positive=column([_content(record.positive) for record in records]),
-        label=column([_number("label", record.source, *sorted(record.labels)) if record.labels else _NONE for record in records]),
+        label=column(
+            [_number("label", record.source, *sorted(record.labels)) if record.labels else _NONE for record in records]
+        ),
         study=column([_number("study", record.study) if record.study else _NONE for record in records]),
         negatives=column([_content(item) for record in records for item in record.negatives]),
     )

@@ -50,7 +50,13 @@ class CachedForward:
 
 
 def cached_forward(
-    forward: Forward, chunks: Sequence[Chunk], *, shape: tuple[int, int], device: torch.device, seed: int, kept_tokens: int
+    forward: Forward,
+    chunks: Sequence[Chunk],
+    *,
+    shape: tuple[int, int],
+    device: torch.device,
+    seed: int,
+    kept_tokens: int,
 ) -> CachedForward:
     """Embed a batch chunk by chunk.
 

@@ -6,54 +6,24 @@ seed. So a training that was killed goes on from its newest checkpoint to the sa
 
 import math
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
-from itertools import islice
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 
-from evaluation.embedding.decoding_ahead import decode_named
 from evaluation.errors import TrainingDiverged, TrainingRefused
 from evaluation.manifest import canonical_sha256
-from evaluation.training.batching import deal, pack_sequences
 from evaluation.training.checkpoints import Checkpoint, newest_checkpoint, write_checkpoint
-from evaluation.training.equivalence import EquivalenceKeys, equivalence_keys, equivalent
+from evaluation.training.equivalence import EquivalenceKeys, equivalent
 from evaluation.training.gradient_cache import Chunk, cached_forward
-from evaluation.training.loss import BatchLoss, LossSettings, contrastive_loss
+from evaluation.training.loss import BatchLoss, contrastive_loss
+from evaluation.training.preparation import Preparation, PreparedBatch
 from evaluation.training.processes import Processes
 from evaluation.training.schedule import Schedule
-from evaluation.training.sources import OrderSettings, Position, Positions, TrainingData, batches, require_sources
-from evaluation.training.trainable import TrainableEncoder, trained_parameters
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingSettings:
-    """Everything that decides which weights come out, but for the model and the data.
-
-    Attributes:
-        steps: of the optimizer.
-        order: of the records.
-        loss: what is compared.
-        learning_rate: the highest.
-        warm_up: steps until it is reached.
-        weight_decay: of AdamW, on what is trained.
-        max_gradient_norm: longer gradients are cut to this length.
-        chunk_tokens: the most padded tokens that go through the network at once.
-        kept_tokens: padded tokens whose states are kept for the backward pass; chunks beyond are embedded twice.
-    """
-
-    steps: int
-    order: OrderSettings = field(default_factory=OrderSettings)
-    loss: LossSettings = field(default_factory=LossSettings)
-    learning_rate: float = 1e-4
-    warm_up: int = 0
-    weight_decay: float = 0.0
-    max_gradient_norm: float = 1.0
-    chunk_tokens: int = 4_096
-    kept_tokens: int = 0
+from evaluation.training.settings import TrainingSettings
+from evaluation.training.sources import Position, TrainingData, require_sources
+from evaluation.training.trainable import Tensors, TrainableEncoder, trained_parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +36,7 @@ class StepReport:
     step: int
     epoch: int
     loss: float
+    temperature: float
     masked: float
     hardest: float
     learning_rate: float
@@ -76,36 +47,37 @@ class StepReport:
     seconds: float
 
 
+def _nobody(_report: StepReport) -> None:
+    """Is told nothing."""
+
+
+def _nothing(_step: int) -> None:
+    """Is done in a pause."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reporting:
-    """What is done beside training: `on_step` after each step in the first process; `on_pause` in all processes every
-    `pause_every` steps (0: never) and after the last, with the number of steps done, while the network is in evaluation
-    mode; a checkpoint below `checkpoints` every `checkpoint_every` steps (0: never)."""
+    """What is done beside training.
 
-    on_step: Callable[[StepReport], None] = lambda _report: None
-    on_pause: Callable[[int], None] = lambda _step: None
+    Attributes:
+        on_step: called after each step in the first process.
+        on_pause: called in all processes before the first step, every `pause_every` steps (0: never) and after the last,
+            with the number of steps done, while the network is in evaluation mode.
+        pause_every: steps.
+        checkpoints: where they lie; None keeps none.
+        checkpoint_every: steps between two; one is written after the last too.
+    """
+
+    on_step: Callable[[StepReport], None] = _nobody
+    on_pause: Callable[[int], None] = _nothing
     pause_every: int = 0
     checkpoints: Path | None = None
     checkpoint_every: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    """This process's share of one batch, read, decoded and packed."""
-
-    place: Position
-    records: int
-    negatives: int
-    keys: EquivalenceKeys
-    chunks: tuple[Chunk, ...]
-    tokens: int
-    padded: int
-
-
 def training_sha256(settings: TrainingSettings, data: TrainingData, *, model: str) -> str:
     """64 hexadecimal digits over all that decides which weights come out; `model` names the start and what is trained."""
-    order = {**asdict(settings.order), "weights": dict(settings.order.weights)}
-    return canonical_sha256({"settings": {**asdict(settings), "order": order}, "data": data.sha256, "model": model})
+    return canonical_sha256({"settings": asdict(settings), "data": data.sha256, "model": model})
 
 
 def train(
@@ -136,9 +108,13 @@ def train(
     require_sources(data, settings.order)
     state = _State(encoder, settings, processes)
     position = state.resume(reporting.checkpoints, identity) if reporting.checkpoints else Position()
+    if not state.step and reporting.pause_every:
+        encoder.network.eval()
+        reporting.on_pause(0)
     started = time.perf_counter()
     to_do = settings.steps - state.step
-    for prepared in _ahead(encoder, data, settings, processes, position, to_do):
+    preparation = Preparation(encoder, data, settings, processes)
+    for prepared in preparation.batches_ahead(position, to_do):
         report = state.take(prepared, started)
         started = time.perf_counter()
         if processes.is_first:
@@ -189,7 +165,7 @@ class _State:
     def checkpoint(self, following: Position) -> Checkpoint:
         return Checkpoint(self.step, following, self._parameters, self._optimizer.state_dict())
 
-    def take(self, prepared: _Prepared, started: float) -> StepReport:
+    def take(self, prepared: PreparedBatch, started: float) -> StepReport:
         """One step of the optimizer."""
         self._encoder.network.train()
         rate = self._schedule.rate(self.step)
@@ -212,6 +188,7 @@ class _State:
             step=self.step,
             epoch=prepared.place.epoch,
             loss=value,
+            temperature=self._settings.loss.temperature,
             masked=loss.masked,
             hardest=loss.hardest,
             learning_rate=rate,
@@ -222,7 +199,7 @@ class _State:
             seconds=time.perf_counter() - started,
         )
 
-    def _backward(self, prepared: _Prepared) -> BatchLoss:
+    def _backward(self, prepared: PreparedBatch) -> BatchLoss:
         """Leave the gradients of the whole batch's loss, as far as they go through this process's inputs."""
         device = self._processes.device
         inputs = 2 * prepared.records + prepared.negatives
@@ -234,7 +211,7 @@ class _State:
             seed=(self._settings.order.seed * 1_000_003 + self.step) * self._processes.count + self._processes.number,
             kept_tokens=self._settings.kept_tokens,
         )
-        parts = forward.vectors.split([prepared.records, prepared.records, prepared.negatives])
+        parts = torch.split_with_sizes(forward.vectors, [prepared.records, prepared.records, prepared.negatives])
         whole = [self._processes.gathered(part) for part in parts]
         queries, positives, negatives = (rows.detach().requires_grad_() for rows, _ in whole)
         keys, _ = self._processes.gathered(prepared.keys.rows.to(device))
@@ -247,58 +224,5 @@ class _State:
         return loss
 
 
-def _moved(tensors: Any, device: torch.device) -> dict[str, torch.Tensor]:
+def _moved(tensors: Tensors, device: torch.device) -> dict[str, torch.Tensor]:
     return {name: tensor.to(device, non_blocking=True) for name, tensor in tensors.items()}
-
-
-def _ahead(
-    encoder: TrainableEncoder,
-    data: TrainingData,
-    settings: TrainingSettings,
-    processes: Processes,
-    start: Position,
-    count: int,
-) -> Iterator[_Prepared]:
-    """The next `count` batches, each read and packed in a thread while the one before is trained on."""
-    coming = islice(batches(data, settings.order, start), count)
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        waiting: Future[_Prepared] | None = None
-        for place, members in coming:
-            following = pool.submit(_prepare, encoder, data, settings, processes, place, members)
-            if waiting is not None:
-                yield waiting.result()
-            waiting = following
-        if waiting is not None:
-            yield waiting.result()
-
-
-def _prepare(
-    encoder: TrainableEncoder,
-    data: TrainingData,
-    settings: TrainingSettings,
-    processes: Processes,
-    place: Position,
-    members: Positions,
-) -> _Prepared:
-    own = deal(members, data.estimates[members], processes=processes.count, process=processes.number)
-    records = data.read(own)
-    inputs = [
-        *(record.query for record in records),
-        *(record.positive for record in records),
-        *(negative for record in records for negative in record.negatives),
-    ]
-    decoded = [decode_named(item) for item in inputs]
-    packing = pack_sequences(encoder.token_counts(decoded), budget=settings.chunk_tokens) if decoded else None
-    chunks = tuple(
-        Chunk(torch.tensor(chunk), encoder.tensors([decoded[position] for position in chunk]), padded)
-        for chunk, padded in (zip(packing.chunks, packing.padded, strict=True) if packing else ())
-    )
-    return _Prepared(
-        place=place,
-        records=len(records),
-        negatives=len(inputs) - 2 * len(records),
-        keys=equivalence_keys(records),
-        chunks=chunks,
-        tokens=sum(packing.tokens) if packing else 0,
-        padded=sum(packing.padded) if packing else 0,
-    )

@@ -9,6 +9,8 @@ from evaluation.decoding import DecodedInput
 from evaluation.embedders.encode_config import EncodeConfig
 from evaluation.embedders.protocol import Embedder
 from evaluation.embedders.qwen_vl_families import load_qwen_vl
+from evaluation.embedding.decoding_ahead import decode_named
+from evaluation.inputs import EmbeddingInput
 from evaluation.training.adapters import AdapterSettings, add_adapter
 from evaluation.training.trainable import Tensors
 
@@ -45,7 +47,7 @@ class QwenTrainable:
         self._embedder = load_qwen_vl(folder, device=device, config=config)
         base = self._embedder.network
         if gradient_checkpointing:
-            base.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})  # type: ignore[operator]
+            base.activation_checkpointing_enable()  # type: ignore[operator]
         self._adapted = add_adapter(base, adapter, seed=seed)
         self._adapted.peft_config["default"].base_model_name_or_path = base_name
         self._half = torch.device(device).type == "cuda" and config.text("gpu_dtype") == "bfloat16"
@@ -60,6 +62,10 @@ class QwenTrainable:
     def dimension(self) -> int:
         """Of the hidden states."""
         return self._embedder.description.dimension
+
+    def read(self, item: EmbeddingInput) -> DecodedInput:
+        """With all its images decoded."""
+        return decode_named(item)
 
     def token_counts(self, batch: Sequence[DecodedInput]) -> list[int]:
         """Tokens of whole prompts."""

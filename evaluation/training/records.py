@@ -92,9 +92,7 @@ class RecordReader:
             study=typed(fields.get("study", ""), str, where=f"{where}, study"),
         )
 
-    def _targets(
-        self, fields: dict[str, Any], name: str, *, is_volume: bool, where: str
-    ) -> tuple[EmbeddingInput, ...]:
+    def _targets(self, fields: dict[str, Any], name: str, *, is_volume: bool, where: str) -> tuple[EmbeddingInput, ...]:
         messages = typed(fields.get(f"{name}_messages", []), list, where=f"{where}, {name}_messages")
         images = typed(fields.get(f"{name}_images", [[]] * len(messages)), list, where=f"{where}, {name}_images")
         if len(images) != len(messages):

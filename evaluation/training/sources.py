@@ -117,7 +117,9 @@ def require_sources(data: TrainingData, settings: OrderSettings) -> None:
     """
     unknown = sorted(set(settings.weights) - set(data.sources))
     if unknown:
-        raise TrainingRefused(f"There is no source {unknown[0]!r} to give a weight; there are {', '.join(data.sources)}.")
+        raise TrainingRefused(
+            f"There is no source {unknown[0]!r} to give a weight; there are {', '.join(data.sources)}."
+        )
     wrong = [name for name, weight in settings.weights.items() if not (np.isfinite(weight) and weight >= 0)]
     if wrong:
         raise TrainingRefused(f"The weight of {wrong[0]!r} is {settings.weights[wrong[0]]}; give 0 or more.")

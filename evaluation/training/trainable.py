@@ -8,6 +8,7 @@ import torch
 
 from evaluation.decoding import DecodedInput
 from evaluation.embedders.protocol import Embedder
+from evaluation.inputs import EmbeddingInput
 
 Tensors = Mapping[str, torch.Tensor]
 
@@ -23,6 +24,10 @@ class TrainableEncoder(Protocol):
     @property
     def dimension(self) -> int:
         """Numbers in a vector."""
+        ...
+
+    def read(self, item: EmbeddingInput) -> DecodedInput:
+        """An input with as much of its files as the network is given; safe to call in a thread beside `vectors`."""
         ...
 
     def token_counts(self, batch: Sequence[DecodedInput]) -> list[int]:
