@@ -45,7 +45,7 @@ class OrderSettings:
 class TrainingData:
     """All records of a folder's `Train_Data/*.jsonl`, by position: files by name, lines in order.
 
-    `sources` are the files' names without ending, `source` the number of each record's, `kinds` numbers (source,
+    `folder` is the suite's. `sources` are the files' names without ending, `source` the number of each record's, `kinds` numbers (source,
     instruction) of each record, `estimates` guesses its tokens from its length and its number of images. `sha256`
     covers the files' bytes.
     """
@@ -57,6 +57,7 @@ class TrainingData:
             DataMissing: the folder has no training records, or an image of one is not there.
             RecordInvalid: a line is no record; the message names file and line.
         """
+        self.folder = folder
         self._files = sorted((folder / TRAINING_FOLDER).glob("*.jsonl"))
         self._reader = RecordReader(folder)
         self.sources = tuple(file.stem for file in self._files)
