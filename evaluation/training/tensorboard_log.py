@@ -11,10 +11,15 @@ from evaluation.training.loop import StepReport
 
 
 class TensorBoardLog:
-    """Writes event files into a folder, to which a training that goes on adds; nothing where it is not to be written."""
+    """Writes event files into a folder from the first step on; nothing where it is not to be written.
+
+    A training that goes on adds to the folder, and what was written of steps that it takes again is left out.
+    """
 
     def __init__(self, folder: Path, *, is_written: bool) -> None:
-        self._writer = SummaryWriter(str(folder)) if is_written else None
+        self._folder = folder
+        self._is_written = is_written
+        self._writer: SummaryWriter | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -47,5 +52,8 @@ class TensorBoardLog:
             self._add(f"dev/{family}", value, step)
 
     def _add(self, name: str, value: float, step: int) -> None:
-        if self._writer is not None:
-            self._writer.add_scalar(name, value, step)
+        if not self._is_written:
+            return
+        if self._writer is None:
+            self._writer = SummaryWriter(str(self._folder), purge_step=step)  # type: ignore[no-untyped-call]
+        self._writer.add_scalar(name, value, step)  # type: ignore[no-untyped-call]
