@@ -11,7 +11,26 @@ from PIL import Image
 
 from evaluation.embedders import tiny
 
-WORDS = "no acute finding in the left lower lobe of lung with small pleural effusion and heart size normal".split()
+WORDS = [
+    "no",
+    "acute",
+    "finding",
+    "in",
+    "the",
+    "left",
+    "lower",
+    "lobe",
+    "of",
+    "lung",
+    "with",
+    "small",
+    "pleural",
+    "effusion",
+    "and",
+    "heart",
+    "size",
+    "normal",
+]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -48,7 +67,10 @@ def mixed_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("training")
     generator = np.random.default_rng(4)
     reports = [
-        line(" ".join(generator.choice(WORDS, 2 + number % 9)), f"report {number} " + " ".join(generator.choice(WORDS, 3)))
+        line(
+            " ".join(generator.choice(WORDS, 2 + number % 9)),
+            f"report {number} " + " ".join(generator.choice(WORDS, 3)),
+        )
         for number in range(14)
     ]
     write_lines(folder, "reports", reports)

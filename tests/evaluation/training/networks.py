@@ -41,9 +41,7 @@ class LetterTrainable:
         return [len(decoded.source.text) for decoded in batch]
 
     def tensors(self, batch: Sequence[DecodedInput]) -> Tensors:
-        rows = [
-            [decoded.source.text.count(chr(ord("a") + letter)) / 4 for letter in range(26)] for decoded in batch
-        ]
+        rows = [[decoded.source.text.count(chr(ord("a") + letter)) / 4 for letter in range(26)] for decoded in batch]
         return {"counts": torch.tensor(rows)}
 
     def vectors(self, tensors: Tensors) -> torch.Tensor:

@@ -38,7 +38,9 @@ def loss_of(vectors: torch.Tensor) -> torch.Tensor:
     return contrastive_loss(vectors[:5], vectors[5:], same, LossSettings(temperature=0.1)).value
 
 
-def cached_gradients(network: LetterCounts, chunks: list[Chunk], kept_tokens: int) -> tuple[Watched, list[torch.Tensor]]:
+def cached_gradients(
+    network: LetterCounts, chunks: list[Chunk], kept_tokens: int
+) -> tuple[Watched, list[torch.Tensor]]:
     watched = Watched(network)
     forward = cached_forward(watched, chunks, shape=(10, 6), device=CPU, seed=9, kept_tokens=kept_tokens)
     vectors = forward.vectors.requires_grad_()

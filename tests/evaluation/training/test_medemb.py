@@ -36,7 +36,17 @@ def arguments(data: Path, base: Path, out: Path) -> list[str]:
     command = ["medemb", "--suite", str(data), "--base", str(base), "--base-name", "demo/qwen3-vl-tiny"]
     command += ["--out", str(out), "--steps", str(STEPS), "--pairs", "10", "--sub-batch", "5", "--rank", "4"]
     command += ["--alpha", "8", "--dropout", "0.1", "--learning-rate", "0.02", "--warm-up", "2", "--temperature", "0.1"]
-    return [*command, "--chunk-tokens", "600", "--kept-tokens", "900", "--checkpoint-every", "2", "--weight", "images=2"]
+    return [
+        *command,
+        "--chunk-tokens",
+        "600",
+        "--kept-tokens",
+        "900",
+        "--checkpoint-every",
+        "2",
+        "--weight",
+        "images=2",
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -55,9 +65,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> list[EmbeddingInput]:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(
-    tmp_path_factory: pytest.TempPathFactory, mixed_folder: Path, base_folder: Path
-) -> tuple[Path, str]:
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, mixed_folder: Path, base_folder: Path) -> tuple[Path, str]:
     """An adapter, trained with a dev suite, and what was printed."""
     out = tmp_path_factory.mktemp("undisturbed") / "adapter"
     dev = tmp_path_factory.mktemp("dev")
@@ -130,7 +138,7 @@ def test_a_killed_training_goes_on_to_identical_weights(
 
 @pytest.mark.parametrize("dora", [False, True])
 def test_a_saved_adapter_loads_to_the_same_vectors(
-    dora: bool, base_folder: Path, tmp_path: Path, inputs: list[EmbeddingInput]
+    base_folder: Path, tmp_path: Path, inputs: list[EmbeddingInput], *, dora: bool
 ) -> None:
     encoder = QwenTrainable(
         base_folder,

@@ -34,13 +34,11 @@ def test_padding_of_mixed_lengths_is_under_five_percent() -> None:
 )
 def test_processes_share_a_batch_without_loss_and_evenly(estimates: list[int], processes: int) -> None:
     members = np.arange(100, 100 + len(estimates))
-    shares = [
-        deal(members, np.array(estimates), processes=processes, process=process) for process in range(processes)
-    ]
+    shares = [deal(members, np.array(estimates), processes=processes, process=process) for process in range(processes)]
     assert sorted(np.concatenate(shares).tolist()) == members.tolist()
     assert max(map(len, shares)) - min(map(len, shares)) <= -(-len(estimates) // processes)
     work = [sum(estimates[member - 100] for member in share) for share in shares]
-    assert max(work) <= 2 * max(sum(estimates) / processes, max(estimates))
+    assert max(work) <= 2 * max(sum(estimates) / processes, *estimates)
 
 
 def test_one_long_report_does_not_make_a_process_wait() -> None:

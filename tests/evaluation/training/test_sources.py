@@ -38,9 +38,7 @@ def test_records_are_read_by_position(data: TrainingData) -> None:
     assert [record.source for record in records] == ["reports", "labels", "questions"]
 
 
-@given(
-    pairs=st.integers(2, 80), sub_batch=st.integers(0, 20), seed=st.integers(0, 5), epoch=st.integers(0, 3)
-)
+@given(pairs=st.integers(2, 80), sub_batch=st.integers(0, 20), seed=st.integers(0, 5), epoch=st.integers(0, 3))
 def test_every_record_stands_once_in_an_epoch(
     data: TrainingData, pairs: int, sub_batch: int, seed: int, epoch: int
 ) -> None:
@@ -75,9 +73,7 @@ def test_sub_batches_are_of_one_source(data: TrainingData) -> None:
     weights=st.fixed_dictionaries({name: st.sampled_from((0.0, 0.25, 0.5, 1.0, 1.5, 2.0)) for name in SIZES}),
     sub_batch=st.sampled_from((0, 5)),
 )
-def test_weights_say_how_often_a_source_is_seen(
-    data: TrainingData, weights: dict[str, float], sub_batch: int
-) -> None:
+def test_weights_say_how_often_a_source_is_seen(data: TrainingData, weights: dict[str, float], sub_batch: int) -> None:
     settings = OrderSettings(pairs=10, sub_batch=sub_batch, weights=weights)
     seen: Counter[int] = Counter()
     for epoch in range(4):
