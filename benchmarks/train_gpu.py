@@ -225,7 +225,7 @@ def measure(bench: Bench, folder: Path) -> None:
         last=round(float(np.mean(losses[-3:])), 3),
         trained=sum(parameter.numel() for parameter in trained_parameters(whole).values()),
     )
-    newest = sorted((folder / "checkpoints").iterdir())[-1]
+    newest = max((folder / "checkpoints").iterdir())
     for path in newest.iterdir():
         path.unlink()
     newest.rmdir()
