@@ -21,9 +21,11 @@ import numpy as np
 import torch
 from accelerate import Accelerator
 from PIL import Image
+from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from evaluation.embedders import qwen_vl
 from evaluation.embedders.encode_config import encode_config
 from evaluation.embedders.tiny import write_random_qwen3_vl, write_tiny_qwen3_vl
 from evaluation.training import preparation
@@ -81,6 +83,11 @@ _WORDS = [
     "size",
     "normal",
 ]
+
+
+def image_processor(folder: Path) -> Any:
+    """The class by its name: in some versions of transformers the automatic one asks for torchvision."""
+    return Qwen2VLImageProcessorPil.from_pretrained(folder, local_files_only=True)
 
 
 def write_data(folder: Path, *, records: int, median_words: int, pixels: int) -> None:
@@ -196,6 +203,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=16)
     arguments = parser.parse_args()
     started = time.perf_counter()
+    qwen_vl.load_image_processor = image_processor
     small = arguments.size == "small"
     settings = TrainingSettings(
         steps=arguments.steps,
