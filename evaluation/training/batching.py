@@ -3,6 +3,9 @@
 The sequences of a batch are its window: queries, positives and hard negatives are sorted by their real tokens, text and
 visual, and packed into chunks whose padded size stays under a budget. Short labels never wait for long reports, and the
 loss still compares everything in the batch with everything else, because chunks are joined by gradient caching.
+
+Where to cut the sorted sequences is found exactly, by dynamic programming over a price for each chunk: a high price gives
+few chunks with more padding, a low one many with less. The highest price that keeps padding small is taken.
 """
 
 from collections.abc import Sequence
@@ -10,10 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.embedding.batching import BatchLimits, InputSize, pack, padded_tokens
 from evaluation.training.sources import Positions
 
-_NO_LIMIT = 2**31
+MAX_PADDING = 0.04
+
+_NO_LIMIT = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +30,40 @@ class Packing:
 
 
 def pack_sequences(token_counts: Sequence[int], *, budget: int) -> Packing:
-    """Chunks of at most `budget` padded tokens; a longer sequence makes a chunk of its own."""
-    sizes = [InputSize(max(count, 1)) for count in token_counts]
-    chunks = pack(sizes, BatchLimits(inputs=_NO_LIMIT, images=_NO_LIMIT, tokens=budget))
-    return Packing(
-        chunks=tuple(map(tuple, chunks)),
-        tokens=tuple(sum(sizes[position].tokens for position in chunk) for chunk in chunks),
-        padded=tuple(padded_tokens([sizes[position] for position in chunk]) for chunk in chunks),
-    )
+    """Chunks of at most `budget` padded tokens, with at most `MAX_PADDING` of padding in all; few chunks under these.
+
+    A sequence longer than the budget makes a chunk of its own.
+    """
+    counts = np.maximum(np.array(token_counts, dtype=np.int64), 1)
+    order = np.argsort(-counts, kind="stable")
+    lengths = counts[order]
+    price = budget
+    while True:
+        chunks = [order[start:end] for start, end in _cheapest(lengths, budget=budget, price=price)]
+        padded = tuple(int(len(chunk) * counts[chunk[0]]) for chunk in chunks)
+        if not price or sum(padded) - counts.sum() <= MAX_PADDING * sum(padded):
+            tokens = tuple(int(counts[chunk].sum()) for chunk in chunks)
+            return Packing(tuple(tuple(chunk.tolist()) for chunk in chunks), tokens, padded)
+        price //= 2
+
+
+def _cheapest(lengths: np.ndarray, *, budget: int, price: int) -> list[tuple[int, int]]:
+    """Consecutive stretches (start, end) of falling lengths for which padded tokens and `price` a stretch are least."""
+    costs = np.zeros(len(lengths) + 1, dtype=np.int64)
+    begins = np.zeros(len(lengths) + 1, dtype=np.int64)
+    for end in range(1, len(lengths) + 1):
+        padded = np.arange(end, 0, -1) * lengths[:end]
+        allowed = padded <= budget
+        allowed[end - 1] = True
+        total = np.where(allowed, costs[:end] + padded + price, _NO_LIMIT)
+        begins[end] = int(np.argmin(total))
+        costs[end] = total[begins[end]]
+    stretches = []
+    end = len(lengths)
+    while end:
+        stretches.append((int(begins[end]), end))
+        end = int(begins[end])
+    return stretches[::-1]
 
 
 def deal(members: Positions, estimates: np.ndarray, *, processes: int, process: int) -> Positions:
