@@ -1,7 +1,5 @@
 """`train`: train a model on the train split of a suite, and show what masking of false negatives does."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +9,6 @@ from rich.table import Table
 
 from evaluation.commands.reporting import percent
 from evaluation.commands.train_medemb import train_medemb_command
-from evaluation.errors import EvaluationError
 from evaluation.statistics.intervals import Difference
 
 if TYPE_CHECKING:
@@ -27,15 +24,6 @@ _SeedOption = Annotated[int, typer.Option(help="The same seed and suite give the
 @app.callback()
 def train() -> None:
     """Train a model on a suite's train split."""
-
-
-@contextmanager
-def _errors_told() -> Iterator[None]:
-    try:
-        yield
-    except EvaluationError as error:
-        Console(stderr=True).print(f"[red]{error.code}[/red]: {error.message}", highlight=False, soft_wrap=True)
-        raise typer.Exit(1) from error
 
 
 @app.command("lite-dual")
@@ -55,7 +43,7 @@ def train_lite_dual_command(
 
     console = Console()
     settings = LiteSettings(steps=steps, text_adapter=text_adapter)
-    with _errors_told(), TrainingProgress(console, steps=steps) as progress:
+    with TrainingProgress(console, steps=steps) as progress:
         outcome = train_lite_dual(suite, out, seed=seed, settings=settings, reporting=Reporting(on_step=progress.step))
     table = Table(title="Training records by source")
     table.add_column("Source")
@@ -78,7 +66,7 @@ def ablation_command(suite: _SuiteOption, *, seed: _SeedOption = 42, steps: _Ste
     from evaluation.training.lite_dual import LiteSettings  # noqa: PLC0415 - torch, as above
 
     console = Console()
-    with _errors_told(), TrainingProgress(console, steps=steps) as progress:
+    with TrainingProgress(console, steps=steps) as progress:
         rows = run_ablation(
             suite, settings=LiteSettings(steps=steps, seed=seed), on_step=lambda _name, report: progress.step(report)
         )

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from evaluation.errors import EvaluationError, TrainingRefused
+from evaluation.errors import TrainingRefused
 
 
 def train_medemb_command(
@@ -55,45 +55,41 @@ def train_medemb_command(
     from evaluation.training.sources import OrderSettings  # noqa: PLC0415 - see above
     from evaluation.training.tensorboard_log import TensorBoardLog  # noqa: PLC0415 - see above
 
-    try:
-        settings = MedEmbSettings(
-            base=base,
-            base_name=base_name or base.name,
-            adapter=AdapterSettings(rank=rank, alpha=alpha, dropout=dropout, dora=dora),
-            encode_config=encode_config,
-            gradient_checkpointing=gradient_checkpointing,
-            training=TrainingSettings(
-                steps=steps,
-                order=OrderSettings(pairs=pairs, sub_batch=sub_batch, weights=_weights(weight or []), seed=seed),
-                loss=LossSettings(
-                    temperature=temperature, mask_equivalent=mask_equivalent, margin=margin, symmetric=symmetric
-                ),
-                learning_rate=learning_rate,
-                warm_up=warm_up,
-                chunk_tokens=chunk_tokens,
-                kept_tokens=kept_tokens,
+    settings = MedEmbSettings(
+        base=base,
+        base_name=base_name or base.name,
+        adapter=AdapterSettings(rank=rank, alpha=alpha, dropout=dropout, dora=dora),
+        encode_config=encode_config,
+        gradient_checkpointing=gradient_checkpointing,
+        training=TrainingSettings(
+            steps=steps,
+            order=OrderSettings(pairs=pairs, sub_batch=sub_batch, weights=_weights(weight or []), seed=seed),
+            loss=LossSettings(
+                temperature=temperature, mask_equivalent=mask_equivalent, margin=margin, symmetric=symmetric
             ),
+            learning_rate=learning_rate,
+            warm_up=warm_up,
+            chunk_tokens=chunk_tokens,
+            kept_tokens=kept_tokens,
+        ),
+    )
+    accelerator = Accelerator()
+    console = Console(quiet=not accelerator.is_main_process)
+    with (
+        TrainingProgress(console, steps=steps) as progress,
+        TensorBoardLog(work_folder(out) / "tensorboard", is_written=accelerator.is_main_process) as log,
+    ):
+        train_medemb(
+            suite,
+            out,
+            settings=settings,
+            accelerator=accelerator,
+            listeners=(progress, log),
+            dev=DevSuite(dev_suite) if dev_suite else None,
+            dev_every=dev_every,
+            checkpoint_every=checkpoint_every,
         )
-        accelerator = Accelerator()
-        console = Console(quiet=not accelerator.is_main_process)
-        with (
-            TrainingProgress(console, steps=steps) as progress,
-            TensorBoardLog(work_folder(out) / "tensorboard", is_written=accelerator.is_main_process) as log,
-        ):
-            train_medemb(
-                suite,
-                out,
-                settings=settings,
-                accelerator=accelerator,
-                listeners=(progress, log),
-                dev=DevSuite(dev_suite) if dev_suite else None,
-                dev_every=dev_every,
-                checkpoint_every=checkpoint_every,
-            )
-        console.print(f"The adapter is in {out}.", soft_wrap=True)
-    except EvaluationError as error:
-        Console(stderr=True).print(f"[red]{error.code}[/red]: {error.message}", highlight=False, soft_wrap=True)
-        raise typer.Exit(1) from error
+    console.print(f"The adapter is in {out}.", soft_wrap=True)
 
 
 def _weights(given: list[str]) -> dict[str, float]:

@@ -55,5 +55,5 @@ class TensorBoardLog:
         if not self._is_written:
             return
         if self._writer is None:
-            self._writer = SummaryWriter(str(self._folder), purge_step=step)  # type: ignore[no-untyped-call]
-        self._writer.add_scalar(name, value, step)  # type: ignore[no-untyped-call]
+            self._writer = SummaryWriter(str(self._folder), purge_step=step)
+        self._writer.add_scalar(name, value, step)

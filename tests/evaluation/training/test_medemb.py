@@ -18,6 +18,7 @@ from evaluation.commands.train import app
 from evaluation.decoding import decode
 from evaluation.embedders.encode_config import encode_config
 from evaluation.embedders.registry import load_embedder
+from evaluation.errors import EvaluationError
 from evaluation.inputs import EmbeddingInput
 from evaluation.training.adapters import LANGUAGE_MODULES, AdapterSettings
 from evaluation.training.qwen_trainable import QwenTrainable
@@ -178,8 +179,8 @@ def test_the_adapter_can_be_submitted(
 
 def refused(*command: str) -> str:
     result = CliRunner().invoke(app, list(command))
-    assert result.exit_code == 1, result.output
-    return result.output
+    assert isinstance(result.exception, EvaluationError), result.output
+    return f"{result.exception.code}: {result.exception.message}"
 
 
 def test_what_cannot_be_trained_is_refused(
