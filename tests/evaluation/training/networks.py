@@ -8,7 +8,20 @@ import torch
 from evaluation.decoding import DecodedInput
 from evaluation.embedders.protocol import Embedder
 from evaluation.inputs import EmbeddingInput
+from evaluation.training.loss import LossSettings
+from evaluation.training.settings import TrainingSettings
+from evaluation.training.sources import OrderSettings
 from evaluation.training.trainable import Tensors
+
+SETTINGS = TrainingSettings(
+    steps=9,
+    order=OrderSettings(pairs=8, sub_batch=0, seed=3),
+    loss=LossSettings(temperature=0.1),
+    learning_rate=0.05,
+    warm_up=2,
+    weight_decay=0.01,
+    chunk_tokens=150,
+)
 
 
 class LetterCounts(torch.nn.Module):

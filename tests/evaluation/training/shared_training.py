@@ -12,8 +12,7 @@ from safetensors.torch import save_file
 from evaluation.training.loop import Reporting, train
 from evaluation.training.processes import Processes
 from evaluation.training.sources import TrainingData
-from tests.evaluation.training.networks import LetterTrainable
-from tests.evaluation.training.test_loop import SETTINGS
+from tests.evaluation.training.networks import SETTINGS, LetterTrainable
 
 
 def main(folder: Path, out: Path) -> None:

@@ -1,6 +1,8 @@
 """The loop: it learns, goes on to the same weights, refuses what makes no sense, and is one over several processes."""
 
 import json
+import os
+import socket
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,22 +16,11 @@ from safetensors.torch import load_file
 
 from evaluation.errors import CheckpointInvalid, TrainingDiverged, TrainingRefused
 from evaluation.training.loop import Reporting, StepReport, train
-from evaluation.training.loss import LossSettings
 from evaluation.training.processes import Processes
 from evaluation.training.settings import TrainingSettings
-from evaluation.training.sources import OrderSettings, TrainingData
+from evaluation.training.sources import TrainingData
 from tests.evaluation.training.conftest import WORDS, line, write_lines
-from tests.evaluation.training.networks import LetterTrainable
-
-SETTINGS = TrainingSettings(
-    steps=9,
-    order=OrderSettings(pairs=8, sub_batch=0, seed=3),
-    loss=LossSettings(temperature=0.1),
-    learning_rate=0.05,
-    warm_up=2,
-    weight_decay=0.01,
-    chunk_tokens=150,
-)
+from tests.evaluation.training.networks import SETTINGS, LetterTrainable
 
 
 @pytest.fixture(scope="module")
@@ -143,10 +134,22 @@ def test_a_model_with_nothing_to_train_is_refused(data: TrainingData) -> None:
 def test_two_processes_train_what_one_trains(data: TrainingData, tmp_path: Path) -> None:
     """Negatives of both processes, in batches that they share unevenly; the last batch of an epoch has five records."""
     whole, reports = trained(data)
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    command += ["-m", "tests.evaluation.training.shared_training", str(data.folder), str(tmp_path)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
-    assert result.returncode == 0, result.stderr[-3000:]
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "tests.evaluation.training.shared_training", str(data.folder), str(tmp_path)]
+    shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2", "ACCELERATE_USE_CPU": "true"}
+    both = [
+        subprocess.Popen(
+            command,
+            env={**os.environ, **shared, "RANK": rank, "LOCAL_RANK": rank},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in ("0", "1")
+    ]
+    for process in both:
+        _, errors = process.communicate(timeout=200)
+        assert process.returncode == 0, errors[-3000:]
     found = load_file(tmp_path / "weights.safetensors")
     losses = json.loads((tmp_path / "losses.json").read_text())
     assert losses == pytest.approx([report.loss for report in reports], abs=1e-5)
