@@ -1,5 +1,6 @@
 """`train medemb`: an adapter on a vision-language embedding model, on one device or many."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
@@ -7,6 +8,8 @@ import typer
 from rich.console import Console
 
 from evaluation.errors import TrainingRefused
+
+_LONGEST_WAIT = timedelta(hours=12)  # of the other processes while the first one scores the dev suite
 
 
 def train_medemb_command(
@@ -44,7 +47,7 @@ def train_medemb_command(
 ) -> None:
     """Train an adapter. Killed or interrupted, the same command goes on from the newest checkpoint."""
     # torch is loaded only when it is needed
-    from accelerate import Accelerator  # noqa: PLC0415 - see above
+    from accelerate import Accelerator, InitProcessGroupKwargs  # noqa: PLC0415 - see above
 
     from evaluation.commands.training_progress import TrainingProgress  # noqa: PLC0415 - see above
     from evaluation.training.adapters import AdapterSettings  # noqa: PLC0415 - see above
@@ -73,7 +76,7 @@ def train_medemb_command(
             kept_tokens=kept_tokens,
         ),
     )
-    accelerator = Accelerator()
+    accelerator = Accelerator(kwargs_handlers=[InitProcessGroupKwargs(timeout=_LONGEST_WAIT)])
     console = Console(quiet=not accelerator.is_main_process)
     with (
         TrainingProgress(console, steps=steps) as progress,

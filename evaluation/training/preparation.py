@@ -15,6 +15,8 @@ from evaluation.training.settings import TrainingSettings
 from evaluation.training.sources import Position, Positions, TrainingData, batches
 from evaluation.training.trainable import TrainableEncoder
 
+_READERS = 4  # threads that decode images
+
 
 @dataclass(frozen=True, slots=True)
 class PreparedBatch:
@@ -49,16 +51,16 @@ class Preparation:
             RecordInvalid, DataMissing: a file was changed since it was indexed.
         """
         waiting: Future[PreparedBatch] | None = None
-        with ThreadPoolExecutor(max_workers=1) as pool:
+        with ThreadPoolExecutor(max_workers=1) as pool, ThreadPoolExecutor(max_workers=_READERS) as readers:
             for place, members in islice(batches(self.data, self.settings.order, start), count):
-                following = pool.submit(self.batch, place, members)
+                following = pool.submit(self._batch, place, members, readers)
                 if waiting is not None:
                     yield waiting.result()
                 waiting = following
             if waiting is not None:
                 yield waiting.result()
 
-    def batch(self, place: Position, members: Positions) -> PreparedBatch:
+    def _batch(self, place: Position, members: Positions, readers: ThreadPoolExecutor) -> PreparedBatch:
         """The share of this process in the batch of these records."""
         estimates = self.data.estimates[members]
         records = self.data.read(
@@ -69,7 +71,7 @@ class Preparation:
             *(record.positive for record in records),
             *(negative for record in records for negative in record.negatives),
         ]
-        decoded = [self.encoder.read(item) for item in inputs]
+        decoded = list(readers.map(self.encoder.read, inputs))
         packing = pack_sequences(
             self.encoder.token_counts(decoded) if decoded else [], budget=self.settings.chunk_tokens
         )

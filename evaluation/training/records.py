@@ -5,14 +5,16 @@ A line of `Train_Data/*.jsonl` is an object:
 - `messages`: the user's turn is the query, a system's turn its instruction; `<image>` marks stand for `images` in order.
 - `positive_messages`, `positive_images`: a list that holds what the query should be close to, in the same form.
 - `negative_messages`, `negative_images`: wrong answers that are worth telling apart, any number of them.
+- Without `positive_images` and `negative_images`, `images` holds those of all turns, in the order of their marks.
 - `qry_modality`, `tgt_modality`: `video` where the images of a query, or of each target, are the slices of one volume.
 - `label` (a text, or a list of texts: a set) and `study`: what makes another record's positive no negative of this query.
   Labels are compared within a file; a study is named uniquely over all files.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,6 +26,8 @@ from evaluation.suites.records import IMAGE_MARK
 
 _OTHER_MARKS = ("<video>", "<audio>")
 _VOLUME, _IMAGES = "video", "image"
+_TARGETS = ("positive", "negative")
+_Turns = dict[str, str]
 _Value = TypeVar("_Value")
 
 
@@ -70,42 +74,31 @@ class RecordReader:
 
     def _record(self, body: Any, *, source: str, where: str) -> TrainingRecord:
         fields = typed(body, dict, where=where)
-        query = self._input(
-            _field(fields, "messages", list, where=where),
-            fields.get("images", []),
-            is_volume=_is_volume(fields, "qry_modality", where=where),
-            where=f"{where}, messages",
-        )
-        targets = _is_volume(fields, "tgt_modality", where=where)
-        positives = self._targets(fields, "positive", is_volume=targets, where=where)
-        if len(positives) != 1:
-            raise RecordInvalid(f"{where}: {len(positives)} positives; write one record for each positive.")
-        negatives = self._targets(fields, "negative", is_volume=targets, where=where)
-        if positives[0] in negatives:
+        query = _turns(_field(fields, "messages", list, where=where), where=f"{where}, messages")
+        targets = {name: _all_turns(fields, name, where=where) for name in _TARGETS}
+        if len(targets["positive"]) != 1:
+            raise RecordInvalid(f"{where}: {len(targets['positive'])} positives; write one record for each positive.")
+        images = iter(_images(fields, query, targets, where=where))
+        is_volume = _is_volume(fields, "qry_modality", where=where)
+        found = [self._input(query, next(images), is_volume=is_volume, where=f"{where}, messages")]
+        is_volume = _is_volume(fields, "tgt_modality", where=where)
+        for name, every in targets.items():
+            for number, turns in enumerate(every):
+                place = f"{where}, {name} {number}"
+                found.append(self._input(turns, next(images), is_volume=is_volume, where=place))
+        if found[1] in found[2:]:
             raise RecordInvalid(f"{where}: the positive stands among the negatives; take it out there.")
         return TrainingRecord(
             source=source,
-            query=query,
-            positive=positives[0],
-            negatives=negatives,
+            query=found[0],
+            positive=found[1],
+            negatives=tuple(found[2:]),
             labels=_labels(fields.get("label", ""), where=f"{where}, label"),
             study=typed(fields.get("study", ""), str, where=f"{where}, study"),
         )
 
-    def _targets(self, fields: dict[str, Any], name: str, *, is_volume: bool, where: str) -> tuple[EmbeddingInput, ...]:
-        messages = typed(fields.get(f"{name}_messages", []), list, where=f"{where}, {name}_messages")
-        images = typed(fields.get(f"{name}_images", [[]] * len(messages)), list, where=f"{where}, {name}_images")
-        if len(images) != len(messages):
-            raise RecordInvalid(f"{where}: {len(messages)} {name}_messages and {len(images)} {name}_images; pair them.")
-        return tuple(
-            self._input(turns, paths, is_volume=is_volume, where=f"{where}, {name} {number}")
-            for number, (turns, paths) in enumerate(zip(messages, images, strict=True))
-        )
-
-    def _input(self, messages: Any, images: Any, *, is_volume: bool, where: str) -> EmbeddingInput:
-        turns = _turns(messages, where=where)
+    def _input(self, turns: _Turns, paths: Sequence[str], *, is_volume: bool, where: str) -> EmbeddingInput:
         content = turns["user"]
-        paths = [filled(path, where=f"{where}, images") for path in typed(images, list, where=f"{where}, images")]
         marks = content.count(IMAGE_MARK)
         if marks != len(paths):
             raise RecordInvalid(f"{where}: {marks} {IMAGE_MARK} marks for {len(paths)} images; make the numbers equal.")
@@ -123,7 +116,41 @@ class RecordReader:
         )
 
 
-def _turns(messages: Any, *, where: str) -> dict[str, str]:
+def _images(
+    fields: dict[str, Any], query: _Turns, targets: Mapping[str, Sequence[_Turns]], *, where: str
+) -> list[list[str]]:
+    """The image paths of the query, of each positive and of each negative."""
+    images = _paths(fields.get("images", []), where=f"{where}, images")
+    if not any(f"{name}_images" in fields for name in _TARGETS):
+        return _by_marks(images, [turns["user"].count(IMAGE_MARK) for turns in (query, *chain(*targets.values()))])
+    found = [images]
+    for name, every in targets.items():
+        place = f"{where}, {name}_images"
+        lists = typed(fields.get(f"{name}_images", [[]] * len(every)), list, where=place)
+        if len(lists) != len(every):
+            raise RecordInvalid(f"{where}: {len(every)} {name}_messages and {len(lists)} {name}_images; pair them.")
+        found += [_paths(paths, where=place) for paths in lists]
+    return found
+
+
+def _by_marks(images: list[str], marks: Sequence[int]) -> list[list[str]]:
+    """One list of paths dealt out in the order of all marks; paths that are left over stay with the query."""
+    left = iter(images)
+    dealt = [list(islice(left, count)) for count in marks]
+    dealt[0] += left
+    return dealt
+
+
+def _paths(value: Any, *, where: str) -> list[str]:
+    return [filled(path, where=where) for path in typed(value, list, where=where)]
+
+
+def _all_turns(fields: dict[str, Any], name: str, *, where: str) -> list[_Turns]:
+    messages = typed(fields.get(f"{name}_messages", []), list, where=f"{where}, {name}_messages")
+    return [_turns(each, where=f"{where}, {name} {number}") for number, each in enumerate(messages)]
+
+
+def _turns(messages: Any, *, where: str) -> _Turns:
     """Contents by role: one user's turn, and at most one system's."""
     turns: dict[str, str] = {}
     for message in typed(messages, list, where=where):

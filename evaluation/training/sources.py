@@ -5,6 +5,7 @@ function of the seed alone, so that a position (epoch, batch) is all that a resu
 """
 
 import hashlib
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,7 @@ TRAINING_FOLDER = "Train_Data"
 
 _CHARACTERS_A_TOKEN = 4
 _TOKENS_AN_IMAGE = 256
+_COLUMNS = 5  # of the index, one number a record each
 
 Positions = NDArray[np.int64]
 
@@ -63,19 +65,20 @@ class TrainingData:
         self.sources = tuple(file.stem for file in self._files)
         digest = hashlib.sha256()
         kinds: dict[tuple[int, str], int] = {}
-        rows = []
+        columns = [array("q") for _ in range(_COLUMNS)]
         for number, file in enumerate(self._files):
             for line_number, (offset, line) in enumerate(_lines(file), start=1):
                 digest.update(line)
                 record = self._reader.record(line, source=file.stem, where=f"{file}, line {line_number}")
                 kind = kinds.setdefault((number, record.query.instruction), len(kinds))
-                rows.append((number, offset, line_number, kind, _estimate(record)))
-        if not rows:
+                for column, value in zip(columns, (number, offset, line_number, kind, _estimate(record)), strict=True):
+                    column.append(value)
+        if not columns[0]:
             raise DataMissing(
                 f"{folder / TRAINING_FOLDER} holds no training records; build a suite with a train split, or install it."
             )
-        table = np.array(rows, dtype=np.int64)
-        self.source, self._offsets, self._line_numbers, self.kinds, self.estimates = table.T.copy()
+        table = [np.array(column, dtype=np.int64) for column in columns]
+        self.source, self._offsets, self._line_numbers, self.kinds, self.estimates = table
         self.sha256 = digest.hexdigest()
 
     def __len__(self) -> int:

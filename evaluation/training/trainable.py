@@ -27,7 +27,7 @@ class TrainableEncoder(Protocol):
         ...
 
     def read(self, item: EmbeddingInput) -> DecodedInput:
-        """An input with as much of its files as the network is given; safe to call in a thread beside `vectors`."""
+        """An input with as much of its files as the network is given; safe to call in many threads at once."""
         ...
 
     def token_counts(self, batch: Sequence[DecodedInput]) -> list[int]:

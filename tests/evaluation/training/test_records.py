@@ -49,6 +49,18 @@ def test_everything_of_a_record_is_read(folder: Path) -> None:
     )
 
 
+def test_one_list_of_images_is_dealt_out_in_the_order_of_the_marks(folder: Path) -> None:
+    shown = [[{"role": "user", "content": "<image>"}]]
+    record = read(folder, {**line("which?", ""), "images": ["b.png"], "positive_messages": shown})
+    assert (record.query.images, record.positive.images) == ((), (folder / "b.png",))
+    both = {**line("<image>which?", ""), "images": ["a.png", "b.png"], "positive_messages": shown}
+    assert [item.images[0].name for item in read(folder, both).inputs] == ["a.png", "b.png"]
+    with pytest.raises(RecordInvalid, match="positive 0: 1 <image> marks for 0 images"):
+        read(folder, {**both, "images": ["a.png"]})
+    with pytest.raises(RecordInvalid, match="messages: 1 <image> marks for 2 images"):
+        read(folder, {**both, "images": ["a.png", "b.png", "a.png"]})
+
+
 def test_what_a_suite_builder_writes_is_read_back(folder: Path) -> None:
     pair = TrainingPair(
         "Same.", Evidence(images=("a.png", "b.png"), is_volume=True), Evidence(images=("b.png",), is_volume=True), "x"
