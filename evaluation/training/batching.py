@@ -49,6 +49,9 @@ def pack_sequences(token_counts: Sequence[int], *, budget: int) -> Packing:
 
 def _cheapest(lengths: np.ndarray, *, budget: int, price: int) -> list[tuple[int, int]]:
     """Consecutive stretches (start, end) of falling lengths for which padded tokens and `price` a stretch are least."""
+    if len(lengths) and lengths[0] == lengths[-1]:
+        rows = max(budget // int(lengths[0]), 1)
+        return [(start, min(start + rows, len(lengths))) for start in range(0, len(lengths), rows)]
     costs = np.zeros(len(lengths) + 1, dtype=np.int64)
     begins = np.zeros(len(lengths) + 1, dtype=np.int64)
     for end in range(1, len(lengths) + 1):
@@ -78,6 +81,8 @@ def deal(members: Positions, estimates: np.ndarray, *, processes: int, process: 
         processes: how many there are.
         process: which one asks, from 0.
     """
+    if processes == 1:
+        return members
     most = -(-len(members) // processes)
     work, taken = np.zeros(processes, dtype=np.int64), np.zeros(processes, dtype=np.int64)
     mine = []

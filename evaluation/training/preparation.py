@@ -1,12 +1,14 @@
 """Batches read, decoded and packed in a thread while the one before is trained on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 
 import torch
 
+from evaluation.decoding import DecodedInput
+from evaluation.inputs import EmbeddingInput
 from evaluation.training.batching import deal, pack_sequences
 from evaluation.training.equivalence import EquivalenceKeys, equivalence_keys
 from evaluation.training.gradient_cache import Chunk
@@ -71,7 +73,7 @@ class Preparation:
             *(record.positive for record in records),
             *(negative for record in records for negative in record.negatives),
         ]
-        decoded = list(readers.map(self.encoder.read, inputs))
+        decoded = self._read(inputs, readers)
         packing = pack_sequences(
             self.encoder.token_counts(decoded) if decoded else [], budget=self.settings.chunk_tokens
         )
@@ -88,3 +90,12 @@ class Preparation:
             tokens=sum(packing.tokens),
             padded=sum(packing.padded),
         )
+
+    def _read(self, inputs: Sequence[EmbeddingInput], readers: ThreadPoolExecutor) -> list[DecodedInput]:
+        """All inputs in order, each thread taking an equal share of them."""
+        shares = [inputs[number::_READERS] for number in range(_READERS)]
+        read = [iter(share) for share in readers.map(self._read_share, shares)]
+        return [next(read[number % _READERS]) for number in range(len(inputs))]
+
+    def _read_share(self, inputs: Sequence[EmbeddingInput]) -> list[DecodedInput]:
+        return [self.encoder.read(item) for item in inputs]

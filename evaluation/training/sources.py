@@ -20,6 +20,7 @@ TRAINING_FOLDER = "Train_Data"
 
 _CHARACTERS_A_TOKEN = 4
 _TOKENS_AN_IMAGE = 256
+_REMEMBERED = 20_000  # records that were read
 _COLUMNS = 5  # of the index, one number a record each
 
 Positions = NDArray[np.int64]
@@ -62,6 +63,7 @@ class TrainingData:
         self.folder = folder
         self._files = sorted((folder / TRAINING_FOLDER).glob("*.jsonl"))
         self._reader = RecordReader(folder)
+        self._known: dict[int, TrainingRecord] = {}
         self.sources = tuple(file.stem for file in self._files)
         digest = hashlib.sha256()
         kinds: dict[tuple[int, str], int] = {}
@@ -95,14 +97,18 @@ class TrainingData:
         Raises:
             RecordInvalid, DataMissing: a file or image was changed since it was indexed.
         """
-        found: dict[int, TrainingRecord] = {}
-        for position in sorted({int(position) for position in positions}):
+        wanted = [int(position) for position in positions]
+        missing = sorted({position for position in wanted if position not in self._known})
+        if len(self._known) + len(missing) > _REMEMBERED:
+            self._known.clear()
+            missing = sorted(set(wanted))
+        for position in missing:
             file = self._files[self.source[position]]
             with file.open("rb") as stream:
                 stream.seek(int(self._offsets[position]))
                 where = f"{file}, line {self._line_numbers[position]}"
-                found[position] = self._reader.record(stream.readline(), source=file.stem, where=where)
-        return [found[int(position)] for position in positions]
+                self._known[position] = self._reader.record(stream.readline(), source=file.stem, where=where)
+        return [self._known[position] for position in wanted]
 
 
 @dataclass(frozen=True, slots=True)
