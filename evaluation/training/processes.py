@@ -31,6 +31,8 @@ class Processes:
             return rows, slice(0, len(rows))
         counts = self._accelerator.gather(torch.tensor([len(rows)], device=self.device)).tolist()
         most = max(counts)
+        if not most:
+            return rows, slice(0, 0)
         padded = torch.zeros((most, *rows.shape[1:]), dtype=rows.dtype, device=self.device)
         padded[: len(rows)] = rows
         everyone = self._accelerator.gather(padded).split(most)
