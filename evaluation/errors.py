@@ -229,3 +229,24 @@ class RequestInvalid(EvaluationError):
     """A worker sent something that is no request."""
 
     code = "request_invalid"
+
+
+class TrainingRefused(EvaluationError):
+    """A training cannot start as it was asked for: its settings, its sources or its folder do not allow it."""
+
+    code = "training_refused"
+    kind = ErrorKind.DATA
+
+
+class CheckpointInvalid(EvaluationError):
+    """A checkpoint of a training is damaged, or belongs to another training."""
+
+    code = "checkpoint_invalid"
+    kind = ErrorKind.DATA
+
+
+class TrainingDiverged(EvaluationError):
+    """The loss or a gradient is no longer a finite number."""
+
+    code = "training_diverged"
+    kind = ErrorKind.MODEL

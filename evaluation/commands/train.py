@@ -1,15 +1,24 @@
-"""`train lite-dual`: train a small model on a suite's train split."""
+"""`train`: train a model on the train split of a suite, and show what masking of false negatives does."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from evaluation.errors import EvaluationError
+from evaluation.commands.reporting import percent
+from evaluation.commands.train_medemb import train_medemb_command
+from evaluation.statistics.intervals import Difference
+
+if TYPE_CHECKING:
+    from evaluation.training.ablation import AblationRow
 
 app = typer.Typer(name="train", help="Train a model.", no_args_is_help=True)
+
+_SuiteOption = Annotated[Path, typer.Option(help="A suite folder with training files (Train_Data).")]
+_StepsOption = Annotated[int, typer.Option(help="Steps of the optimizer.", min=1)]
+_SeedOption = Annotated[int, typer.Option(help="The same seed and suite give the same model.", min=0)]
 
 
 @app.callback()
@@ -19,24 +28,64 @@ def train() -> None:
 
 @app.command("lite-dual")
 def train_lite_dual_command(
-    suite: Annotated[Path, typer.Option(help="A suite folder with training files (Train_Data).")],
+    suite: _SuiteOption,
     out: Annotated[Path, typer.Option(help="Where the model folder goes; must not exist or be empty.")],
-    seed: Annotated[int, typer.Option(help="The same seed and suite give the same model.", min=0)] = 42,
+    *,
+    seed: _SeedOption = 42,
+    steps: _StepsOption = 600,
+    text_adapter: Annotated[bool, typer.Option(help="Train adapters on the text tower too; takes longer.")] = False,
 ) -> None:
     """Train the projections of a lite-dual model; its towers come with the installed packages."""
-    from evaluation.training.lite_dual import train_lite_dual  # noqa: PLC0415 -- torch, only when it is needed
+    # torch is loaded only when it is needed
+    from evaluation.commands.training_progress import TrainingProgress  # noqa: PLC0415 - see above
+    from evaluation.training.lite_dual import LiteSettings, train_lite_dual  # noqa: PLC0415 - see above
+    from evaluation.training.loop import Reporting  # noqa: PLC0415 - see above
 
-    try:
-        outcome = train_lite_dual(suite, out, seed=seed)
-    except EvaluationError as error:
-        Console(stderr=True).print(f"[red]{error.code}[/red]: {error.message}", highlight=False, soft_wrap=True)
-        raise typer.Exit(1) from error
-    table = Table(title="Training pairs by source")
-    table.add_column("Source")
-    table.add_column("Pairs", justify="right")
-    for source, count in outcome.pairs.items():
-        table.add_row(source, str(count))
     console = Console()
+    settings = LiteSettings(steps=steps, text_adapter=text_adapter)
+    with TrainingProgress(console, steps=steps) as progress:
+        outcome = train_lite_dual(suite, out, seed=seed, settings=settings, reporting=Reporting(on_step=progress.step))
+    table = Table(title="Training records by source")
+    table.add_column("Source")
+    table.add_column("Records", justify="right")
+    for source, count in outcome.records.items():
+        table.add_row(source, str(count))
     console.print(table)
     console.print(f"Mean loss {outcome.first_loss:.3f} at the start, {outcome.last_loss:.3f} at the end.")
     console.print(f"The model is in {out}.", soft_wrap=True)
+
+
+app.command("medemb")(train_medemb_command)
+
+
+@app.command("ablation")
+def ablation_command(suite: _SuiteOption, *, seed: _SeedOption = 42, steps: _StepsOption = 600) -> None:
+    """Train lite-dual with masking of false negatives and without, and compare both with the untrained model."""
+    from evaluation.commands.training_progress import TrainingProgress  # noqa: PLC0415 - torch, as above
+    from evaluation.training.ablation import run_ablation  # noqa: PLC0415 - torch, as above
+    from evaluation.training.lite_dual import LiteSettings  # noqa: PLC0415 - torch, as above
+
+    console = Console()
+    with TrainingProgress(console, steps=steps) as progress:
+        rows = run_ablation(
+            suite, settings=LiteSettings(steps=steps, seed=seed), on_step=lambda _name, report: progress.step(report)
+        )
+    console.print(_ablation_table(rows, suite))
+
+
+def _ablation_table(rows: "list[AblationRow]", suite: Path) -> Table:
+    table = Table(title=f"lite-dual on {suite.name}: Hit@1 in percent on patients in no training record")
+    table.add_column("Model")
+    for heading in ("Loss on equivalent pairs", "Hit@1", "Over untrained", "Over masking on"):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        cells = (f"{row.equivalent_loss:.3f}", percent(row.scores.overall), _gap(row.lift), _gap(row.against_masked))
+        table.add_row(row.name, *cells)
+    return table
+
+
+def _gap(gap: Difference | None) -> str:
+    """A paired difference in points with its 95% interval."""
+    if gap is None:
+        return "–"
+    return f"{100 * gap.value:+.1f} ({100 * gap.lower:+.1f} to {100 * gap.upper:+.1f})"

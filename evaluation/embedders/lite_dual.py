@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -45,12 +45,37 @@ class LinearProjection:
         return unit
 
 
+class FeatureTowers(Protocol):
+    """What gives the features that are projected."""
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers both networks hold."""
+        ...
+
+    def image_features(self, images: Sequence[Image.Image]) -> FloatMatrix:
+        """Unit-length features, shape (len(images), 1280)."""
+        ...
+
+    def text_features(self, texts: Sequence[str]) -> FloatMatrix:
+        """Unit-length features, shape (len(texts), 384)."""
+        ...
+
+    def token_counts(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, after the cut."""
+        ...
+
+    def cuts(self, texts: Sequence[str]) -> list[bool]:
+        """Whether each text is longer than what is read."""
+        ...
+
+
 class LiteDualTowers:
     """Both towers with their projections; every image and text vector has unit length."""
 
     def __init__(
         self,
-        towers: FrozenTowers,
+        towers: FeatureTowers,
         *,
         image_projection: LinearProjection,
         text_projection: LinearProjection,

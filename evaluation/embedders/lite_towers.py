@@ -65,14 +65,16 @@ class FrozenTowers:
         """Unit-length features of texts, shape (len(texts), 384), float32; texts are cut at 256 tokens."""
         rows = np.empty((len(texts), TEXT_FEATURES), dtype=np.float32)
         for start in range(0, len(texts), _TEXTS_AT_ONCE):
-            encoded = self.tokenizer.encode_batch(list(texts[start : start + _TEXTS_AT_ONCE]))
-            tokens = torch.tensor([entry.ids for entry in encoded], device=self.device)
-            mask = torch.tensor([entry.attention_mask for entry in encoded], device=self.device)
-            states = self.text_network(input_ids=tokens, attention_mask=mask).last_hidden_state
-            weights = mask.unsqueeze(-1).to(states.dtype)
-            features = torch.nn.functional.normalize((states * weights).sum(dim=1) / weights.sum(dim=1), dim=1)
-            rows[start : start + len(encoded)] = features.cpu().numpy()
+            tokens, mask = self.tokenized(texts[start : start + _TEXTS_AT_ONCE])
+            features = pooled_text(self.text_network, tokens.to(self.device), mask.to(self.device))
+            rows[start : start + len(tokens)] = features.cpu().numpy()
         return rows
+
+    def tokenized(self, texts: Sequence[str]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Token ids and mask of texts, each (len(texts), longest), on the CPU."""
+        encoded = self.tokenizer.encode_batch(list(texts))
+        ids = torch.tensor([entry.ids for entry in encoded])
+        return ids, torch.tensor([entry.attention_mask for entry in encoded])
 
     def token_counts(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text with its marks, after the cut at 256."""
@@ -94,6 +96,13 @@ class FrozenTowers:
     def text_weights(self) -> dict[str, torch.Tensor]:
         """The text network's tensors by name."""
         return dict(self.text_network.state_dict())
+
+
+def pooled_text(network: Any, tokens: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """Unit-length means of the last layer over the tokens of each text; (texts, longest) to (texts, 384)."""
+    states = network(input_ids=tokens, attention_mask=mask).last_hidden_state
+    weights = mask.unsqueeze(-1).to(states.dtype)
+    return torch.nn.functional.normalize((states * weights).sum(dim=1) / weights.sum(dim=1), dim=1)
 
 
 def load_pretrained_towers(*, device: str = "cpu") -> FrozenTowers:

@@ -4,7 +4,7 @@ A family says in a `PromptFormat` how an input is written for its model. Marks o
 made here, because the processors of transformers need torchvision.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
@@ -129,12 +129,28 @@ class QwenVlEmbedder:
             encode_config=config.described(dtype=dtype_name(dtype), adapter=adapter_folder is not None),
         )
 
+    @property
+    def network(self) -> torch.nn.Module:
+        """The network that gives the states."""
+        network: torch.nn.Module = self._model
+        return network
+
     @torch.inference_mode()
     def embed(self, batch: Sequence[DecodedInput]) -> FloatMatrix:
         """Unit-length states of the last tokens, shape (len(batch), dimension).
 
         Raises:
             InputUnsupported: an image is over 200 times longer than wide, or a text holds a mark of images.
+        """
+        inputs = {name: tensor.to(self._device) for name, tensor in self.tensors(batch).items()}
+        rows: FloatMatrix = self.vectors(inputs).cpu().numpy()
+        return rows
+
+    def tensors(self, batch: Sequence[DecodedInput]) -> dict[str, torch.Tensor]:
+        """What the network is given of these inputs, on the CPU.
+
+        Raises:
+            InputUnsupported: see `embed`.
         """
         require_kinds((decoded.source for decoded in batch), self.description)
         pictures = [self._pictures(decoded) for decoded in batch]
@@ -149,11 +165,12 @@ class QwenVlEmbedder:
         elif self._format.positions is Positions.BY_GRID:
             grids = [[] if shown is None else shown.grids.tolist() for shown in pictures]
             inputs["position_ids"] = grid_positions(mask, types, grids, merge=self._processor.merge_size)
-        moved = {name: tensor.to(self._device) for name, tensor in inputs.items()}
-        states = self._model(**moved, use_cache=False).last_hidden_state
-        pooled = last_token_states(states, moved["attention_mask"]).float()
-        rows: FloatMatrix = torch.nn.functional.normalize(pooled, dim=-1).cpu().numpy()
-        return rows
+        return inputs
+
+    def vectors(self, tensors: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        """Unit-length states of the last tokens, (inputs, dimension), float32; `tensors` are on the network's device."""
+        states = self._model(**tensors, use_cache=False).last_hidden_state
+        return torch.nn.functional.normalize(last_token_states(states, tensors["attention_mask"]).float(), dim=-1)
 
     def token_counts(self, batch: Sequence[DecodedInput]) -> list[int]:
         """Tokens of each whole prompt: the marks, the instruction, the text and every image's visual tokens."""

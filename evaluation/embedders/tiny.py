@@ -5,6 +5,7 @@ the same bytes. Tokenizers read bytes, so every text is distinct without a vocab
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ _RANK = 4
 _ADAPTED = ("q_proj", "v_proj")
 _START, _END = "<|startoftext|>", "<|endoftext|>"
 _TURN_END = "<|im_end|>"
+_QWEN_ROPE = {"rope_type": "default", "rope_theta": 5_000_000, "mrope_interleaved": True}
 _QWEN_MARKS = ("<|im_start|>", _TURN_END, "<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>")
 
 
@@ -124,40 +126,55 @@ def write_tiny_siglip(folder: Path, seed: int, *, text_length: int = 64) -> None
 
 def write_tiny_qwen3_vl(folder: Path, seed: int) -> None:
     """Write a Qwen3-VL repository of random weights with the real one's marks: 32 dimensions, patches of 16 px."""
+    text = {
+        **_TOWER,
+        "num_key_value_heads": 1,
+        "head_dim": 16,
+        "initializer_range": _SPREAD,
+        "rope_parameters": {**_QWEN_ROPE, "mrope_section": [4, 2, 2]},
+    }
+    vision = {
+        "depth": 2,
+        "hidden_size": _WIDTH,
+        "intermediate_size": 2 * _WIDTH,
+        "num_heads": 2,
+        "num_position_embeddings": 64,
+        "deepstack_visual_indexes": [0, 1],
+        "initializer_range": _SPREAD,
+    }
+    write_random_qwen3_vl(folder, seed, text=text, vision=vision)
+
+
+def write_random_qwen3_vl(
+    folder: Path,
+    seed: int,
+    *,
+    text: Mapping[str, Any],
+    vision: Mapping[str, Any],
+    dtype: torch.dtype = torch.float32,
+    device: str = "cpu",
+) -> None:
+    """Write a Qwen3-VL repository of random weights, of any size.
+
+    Args:
+        folder: made if it does not exist.
+        seed: of the weights.
+        text: sizes of the language model, as in Qwen3VLTextConfig; what the tokenizer decides is added.
+        vision: sizes of the image tower, as in Qwen3VLVisionConfig; patches have 16 px.
+        dtype: of the weights.
+        device: where they are drawn.
+    """
     tokenizer = _byte_tokenizer((_END, *_QWEN_MARKS))
     config = Qwen3VLConfig(
-        text_config={
-            **_TOWER,
-            "vocab_size": tokenizer.get_vocab_size(),
-            "num_key_value_heads": 1,
-            "head_dim": 16,
-            "initializer_range": _SPREAD,
-            "max_position_embeddings": 32_768,
-            "rope_parameters": {
-                "rope_type": "default",
-                "rope_theta": 5_000_000,
-                "mrope_section": [4, 2, 2],
-                "mrope_interleaved": True,
-            },
-        },
-        vision_config={
-            "depth": 2,
-            "hidden_size": _WIDTH,
-            "intermediate_size": 2 * _WIDTH,
-            "num_heads": 2,
-            "out_hidden_size": _WIDTH,
-            "num_position_embeddings": 64,
-            "deepstack_visual_indexes": [0, 1],
-            "patch_size": _PATCH_SIZE,
-            "initializer_range": _SPREAD,
-        },
+        text_config={**text, "vocab_size": tokenizer.get_vocab_size(), "max_position_embeddings": 32_768},
+        vision_config={**vision, "out_hidden_size": text["hidden_size"], "patch_size": _PATCH_SIZE},
         image_token_id=tokenizer.token_to_id("<|image_pad|>"),
         video_token_id=tokenizer.token_to_id("<|video_pad|>"),
         vision_start_token_id=tokenizer.token_to_id("<|vision_start|>"),
         vision_end_token_id=tokenizer.token_to_id("<|vision_end|>"),
         tie_word_embeddings=True,
     )
-    _save(Qwen3VLForConditionalGeneration, config, folder, seed)
+    _save(Qwen3VLForConditionalGeneration, config, folder, seed, dtype=dtype, device=device)
     _save_tokenizer(tokenizer, folder, eos_token=_TURN_END, pad_token=_END, model_max_length=32_768)
     _write_json(
         folder / "preprocessor_config.json",
@@ -218,12 +235,20 @@ def _random(shape: tuple[int, int], generator: torch.Generator) -> torch.Tensor:
     return torch.randn(shape, generator=generator) * _SPREAD
 
 
-def _save(model_class: Any, config: Any, folder: Path, seed: int) -> None:
-    with torch.random.fork_rng(devices=[]):
+def _save(
+    model_class: Any,
+    config: Any,
+    folder: Path,
+    seed: int,
+    *,
+    dtype: torch.dtype = torch.float32,
+    device: str = "cpu",
+) -> None:
+    with torch.random.fork_rng(devices=[]), torch.device(device):
         torch.manual_seed(seed)
         model = model_class(config)
     folder.mkdir(parents=True, exist_ok=True)
-    model.to(torch.float32).save_pretrained(folder, safe_serialization=True)
+    model.to(dtype).save_pretrained(folder, safe_serialization=True)
     (folder / "generation_config.json").unlink(missing_ok=True)
 
 

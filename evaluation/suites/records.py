@@ -87,7 +87,8 @@ def _candidate_images(record: Record) -> list[Any]:
 def pair_to_json(pair: TrainingPair) -> dict[str, Any]:
     """The pair in the release's training format: `<image>` marks stand before the text, in the order of the paths.
 
-    `positive_images` (a list for each positive) is written where the positive holds images, `label` where there is one.
+    `positive_images` (a list for each positive) is written where the positive holds images, `label` where there is one,
+    and the modality of a volume as in task files.
     """
     body: dict[str, Any] = {
         "messages": [
@@ -99,6 +100,9 @@ def pair_to_json(pair: TrainingPair) -> dict[str, Any]:
     }
     if pair.positive.images:
         body["positive_images"] = [list(pair.positive.images)]
+    for name, side in (("qry_modality", pair.query), ("tgt_modality", pair.positive)):
+        if side.is_volume:
+            body[name] = "video"
     if pair.label:
         body["label"] = pair.label
     return body
