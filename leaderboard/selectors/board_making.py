@@ -84,19 +84,25 @@ def _scores(run_ids: Sequence[UUID]) -> dict[UUID, dict[int, TaskScore]]:
 
 def _overall(measured: _Measured) -> Board:
     installed = [task for task in measured.tasks if task.is_installed]
-    chances: dict[str, list[float]] = {}
-    for task in installed:
-        for scope in OVERVIEW_SCOPES:
-            chances.setdefault(getattr(task, scope.value), []).append(task.chance)
-    families = [_mean(chances[key]) for key in CHOICES_OF[AggregateScope.FAMILY].values if key in chances]
+    chances = group_chances(installed)
+    families = [chances[key] for key in CHOICES_OF[AggregateScope.FAMILY].values if key in chances]
     return Board(
         scope=AggregateScope.OVERALL,
         key="",
         rows=_rows(measured, AggregateScope.OVERALL, "", installed),
         chance=_mean(families) if families else None,
-        group_chance={key: _mean(values) for key, values in chances.items()},
+        group_chance=chances,
         device=measured.device,
     )
+
+
+def group_chances(tasks: Iterable[Task]) -> dict[str, float]:
+    """The mean chance level of each family, domain, evidence form and split that has a task, by its key."""
+    chances: dict[str, list[float]] = {}
+    for task in tasks:
+        for scope in OVERVIEW_SCOPES:
+            chances.setdefault(getattr(task, scope.value), []).append(task.chance)
+    return {key: _mean(values) for key, values in chances.items()}
 
 
 def _group(measured: _Measured, scope: AggregateScope, key: str) -> Board:

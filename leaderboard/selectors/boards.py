@@ -12,7 +12,7 @@ from uuid import UUID
 
 from leaderboard.models import AggregateScore, Run, Task, TaskRun
 from leaderboard.models.vocabulary import AggregateScope, Family, TaskRunState
-from leaderboard.selectors.board_making import board_order, missing_reasons, score_of
+from leaderboard.selectors.board_making import board_order, group_chances, missing_reasons, score_of
 from leaderboard.selectors.board_rows import OTHER_DATA, Board, BoardRow, GroupScore, Missing
 from leaderboard.selectors.catalogue import LISTED, SuiteSummary
 from leaderboard.selectors.published import MAIN_METRIC, published_model
@@ -33,7 +33,8 @@ def overall_board(suite: SuiteSummary) -> Board:
         .order_by("revision__model__repo_id", "revision_id")
     )
     statistics = suite_statistics(suite.pk, run_ids=[run.pk for run in runs], tasks=[task.name for task in tasks])
-    return Board(scope=OVERALL, key="", rows=_rows(runs, tasks, statistics), statistics=statistics)
+    rows = _rows(runs, tasks, statistics)
+    return Board(scope=OVERALL, key="", rows=rows, group_chance=group_chances(tasks), statistics=statistics)
 
 
 def _rows(runs: Sequence[Run], tasks: Sequence[Task], statistics: SuiteStatistics | None) -> tuple[BoardRow, ...]:

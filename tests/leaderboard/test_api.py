@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 import pytest
 from django.test import Client
 
-from leaderboard.models import Run, Suite, User
+from leaderboard.models import EmbeddingModel, Run, Suite, User
 from tests.board_documents import store_statistics
 from tests.factories import make_revision, make_run, make_scored_run, make_suite
 from tests.leaderboard.api_requests import API, get, with_token
