@@ -39,7 +39,14 @@ BOARDS = {
 WARM_VISITS, COLD_VISITS = 200, 12
 CONNECTIONS, BURST_SECONDS = 8, 5.0
 SWITCHES = 10
-POLL_MILLISECONDS = 5
+CLICK_TO_PAINT = """title => new Promise(resolve => {
+  const link = [...document.querySelectorAll("main nav a")].find(one => one.textContent === title);
+  const shown = () => requestAnimationFrame(() => requestAnimationFrame(() => resolve(performance.now() - start)));
+  document.addEventListener("htmx:afterSettle", shown, {once: true});
+  const start = performance.now();
+  link.click();
+})"""
+"""Milliseconds until the second frame after the new board stands in the page: the first one may still be the old."""
 FILE = "load.html"
 BROWSER = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
            "--disable-background-networking", "--disable-component-update", "--disable-sync")  # fmt: skip
@@ -119,7 +126,7 @@ def _measure(n_models: int, folder: Path) -> str:
                 f"First view with style, script and font: {first_view / 1000:.0f} kB (aim: under 150). {CONNECTIONS} visitors at"
                 f" once: {burst:.0f} pages a second, {burst_again:.0f} when repeated; {burst_again / static:.2f} of what the same server gives"
                 " for a static file of the compressed page's bytes (aim: 0.5). From one family's board to the next in Chromium,"
-                f" from the start of the navigation to the first paint: {switch} (aim: under 100 ms)."
+                f" from the click to the frame that shows it: {switch} (aim: under 100 ms)."
             ),
         ]
     )
@@ -247,12 +254,7 @@ def _switches() -> str:
 def _switch(page: Any, number: int) -> float:
     """One switch; two families take turns, so that each is kept by the server after its first visits."""
     title = ("Image to image", "Image to label")[number % 2]
-    page.get_by_role("link", name=title, exact=True).first.click()
-    page.wait_for_load_state("load")
-    paint = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
-    while (painted := page.evaluate(paint)) is None:
-        page.wait_for_timeout(POLL_MILLISECONDS)
-    return float(painted)
+    return float(page.evaluate(CLICK_TO_PAINT, title))
 
 
 if __name__ == "__main__":

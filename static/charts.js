@@ -10,7 +10,6 @@
     figure.querySelectorAll("svg circle > title, svg rect > title, svg polygon > title, svg polyline > title").forEach(function (title) {
       const mark = title.parentElement;
       const words = title.textContent;
-      mark.setAttribute("aria-label", words);
       title.remove();
       mark.addEventListener("pointermove", function (event) {
         tip.textContent = words;

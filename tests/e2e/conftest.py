@@ -72,8 +72,9 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Board]:
             assert not (data_dir / "postgres" / "postmaster.pid").exists()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """A browser for the tests of a file: while it is open, Django takes this thread for that of an event loop."""
     path = find_browser()
     assert path, "no Chromium was found: run `python -m tests.browser_setup`"
     with sync_playwright() as playwright:
