@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 PYTHON_BASE ?= python3.11
 OPEN_CLIP := $(CURDIR)/.open_clip
 
-.PHONY: run test faults lint requirements
+.PHONY: run test faults lint requirements settings-pages
 
 run: $(VENV)/.installed
 	$(PYTHON) -m workers.launcher
@@ -25,6 +25,11 @@ lint: $(VENV)/.installed-dev
 	$(VENV)/bin/lint-imports
 	$(PYTHON) manage.py makemigrations --check --dry-run
 	$(PYTHON) manage.py check
+	$(PYTHON) -m leaderboard.config.settings_pages --check
+
+# .env.example and docs/settings.md, from leaderboard/config/variable_table.py.
+settings-pages: $(VENV)/.installed
+	$(PYTHON) -m leaderboard.config.settings_pages
 
 # A build label of the machine's own torch (such as +cpu) must not be pinned for others.
 COMPILE := $(VENV)/bin/pip-compile --quiet --strip-extras --no-header --annotation-style=line \

