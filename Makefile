@@ -40,6 +40,9 @@ requirements: $(VENV)/.installed-dev
 	$(COMPILE) --output-file requirements.txt requirements.in
 	sed -i -E 's/^(torch==[0-9.]+)\+[a-z0-9]+/\1/' requirements.txt
 	$(COMPILE) --output-file requirements-dev.txt requirements-dev.in
+	cd docker && for part in web worker panel; do \
+		../$(COMPILE) --output-file requirements-$$part.txt requirements-$$part.in || exit 1; done
+	sed -i -E 's/^(torch==[0-9.]+)\+[a-z0-9]+/\1/' docker/requirements-worker.txt
 
 $(VENV)/bin/python:
 	$(PYTHON_BASE) -m venv $(VENV)

@@ -51,3 +51,15 @@ class SuiteMissing(ApplicationError):
     """No such suite, or nothing of it is installed."""
 
     code = "suite_missing"
+
+
+class AdministratorRefused(ApplicationError):
+    """No administrator can be made with this name or password."""
+
+    code = "administrator_refused"
+
+
+class BackupFailed(ApplicationError):
+    """The database cannot be written to, or read from, a backup."""
+
+    code = "backup_failed"

@@ -120,6 +120,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "django_filters",
     "leaderboard",
+    "workers",  # no models: commands that need what workers know
 ]
 
 MIDDLEWARE = [
@@ -201,6 +202,7 @@ LOGIN_URL = "account_login"
 SESSION_COOKIE_SECURE = BEHIND_TLS
 CSRF_COOKIE_SECURE = BEHIND_TLS
 SECURE_SSL_REDIRECT = BEHIND_TLS
+SECURE_REDIRECT_EXEMPT = ["^healthz$", "^readyz$"]  # asked for inside, where no proxy is between
 SECURE_HSTS_SECONDS = 31_536_000 if BEHIND_TLS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = BEHIND_TLS
 SECURE_HSTS_PRELOAD = BEHIND_TLS

@@ -81,6 +81,9 @@ SECTIONS = (
                 "links in messages begin with it",
             ),
             Variable(
+                "WEB_CONCURRENCY", integer_from(1), 2, "processes of the site behind gunicorn", _SITE, in_settings=False
+            ),
+            Variable(
                 "MEDBOARD_DATA_DIR",
                 PATH,
                 Derived(".data", lambda _: BASE_DIR / ".data"),
