@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 PYTHON_BASE ?= python3.11
 OPEN_CLIP := $(CURDIR)/.open_clip
 
-.PHONY: run test faults lint requirements settings-pages
+.PHONY: run test faults lint requirements settings-pages prod-check
 
 run: $(VENV)/.installed
 	$(PYTHON) -m workers.launcher
@@ -17,6 +17,10 @@ test: $(VENV)/.installed-dev $(OPEN_CLIP)/.installed
 # The long form of tests/faults: real processes are broken for an hour or less, on a machine that does nothing else.
 faults: $(VENV)/.installed-dev
 	MEDBOARD_FAULTS=long $(PYTHON) -m pytest tests/faults
+
+# The whole board from its production settings, without containers: journeys, load, a rolling restart. Needs caddy.
+prod-check: $(VENV)/.installed-dev
+	$(PYTHON) -m tests.production.prod_check
 
 lint: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff check .

@@ -14,15 +14,18 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 
 
 class WatchedProcess:
-    """A child process in a session of its own, whose output is read line by line as it comes."""
+    """A child process in a session of its own, whose output is read line by line as it comes.
 
-    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+    The arguments are those of Python and the environment comes on top of this one's, unless both are `is_whole`.
+    """
+
+    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], *, is_whole: bool = False) -> None:
         self.lines: list[str] = []
         self._unseen: queue.Queue[str | None] = queue.Queue()
         self.process = subprocess.Popen(
-            [sys.executable, *arguments],
+            [*arguments] if is_whole else [sys.executable, *arguments],
             cwd=BASE_DIR,
-            env={**os.environ, "PYTHONUNBUFFERED": "1", **environment},
+            env={**({} if is_whole else os.environ), "PYTHONUNBUFFERED": "1", **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -315,6 +315,14 @@ SECTIONS = (
                 in_settings=False,
             ),
             Variable(
+                "MEDBOARD_RUNNING_BOARD",
+                WEB_ADDRESS,
+                "",
+                "the board that the end-to-end tests are run against, as `make prod-check` does, instead of their own",
+                (Reader.TESTS,),
+                in_settings=False,
+            ),
+            Variable(
                 "MEDBOARD_FAULTS",
                 TEXT,
                 "",
