@@ -116,7 +116,8 @@ class Stack:
     def _own(self, name: str) -> dict[str, str]:
         if name == "panel":
             return {"GRADIO_SERVER_PORT": str(self.ports["panel"]), "GRADIO_ROOT_PATH": "/panel"}
-        return {"OMP_NUM_THREADS": "1"} if name.startswith("worker") else {}
+        threads = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
+        return threads if name.startswith("worker") else {}
 
     def _proxy_environment(self) -> dict[str, str]:
         ports = {"HTTP_PORT": "http", "HTTPS_PORT": "https", "HEALTH_PORT": "health"}
