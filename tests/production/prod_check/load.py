@@ -6,6 +6,7 @@ import re
 import statistics
 import time
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 import httpx2
@@ -15,6 +16,7 @@ from tests.production.prod_check.stack import Stack
 VISITORS, SUBMITTERS, SUBMISSIONS = 200, 4, 20
 PAUSE_SECONDS = (8.0, 30.0)
 LONGEST_SECONDS = 60.0
+CONNECTION_PAUSES = (0.3, 1.0, 3.0)
 PASSWORD = "a long passphrase for tests"
 PAGES = (
     "/",
@@ -29,11 +31,15 @@ SUITE = "example"
 
 @dataclass
 class Load:
-    """What was asked and answered. `problems` are errors that a person would have seen."""
+    """What was asked and answered. `problems` are errors that a person would have seen.
+
+    `retried` counts connections that were refused and made anew, as browsers do: nothing had been sent on them.
+    """
 
     seconds: list[float] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
+    retried: int = 0
     visitors: int = 0
     submitted: list[str] = field(default_factory=list)
 
@@ -74,7 +80,7 @@ async def ask(
     started = time.monotonic()
     headers = {"Referer": str(client.base_url), "Origin": str(client.base_url).rstrip("/")} if data else {}
     try:
-        answer = await client.request(method, path, data=data, headers=headers)
+        answer = await connected(load, lambda: client.request(method, path, data=data, headers=headers))
     except httpx2.HTTPError as error:
         load.problems.append(f"{method} {path}: {type(error).__name__} {error}")
         return None
@@ -83,6 +89,17 @@ async def ask(
     if answer.status_code >= 400:
         load.problems.append(f"{method} {path}: status {answer.status_code}")
     return answer
+
+
+async def connected(load: Load, send: Callable[[], Awaitable[httpx2.Response]]) -> httpx2.Response:
+    """The answer, after further attempts to connect where one was refused: the proxy may just be replaced."""
+    for pause in CONNECTION_PAUSES:
+        try:
+            return await send()
+        except httpx2.ConnectError:
+            load.retried += 1
+            await asyncio.sleep(pause)
+    return await send()
 
 
 async def submit_some(stack: Stack, load: Load, number: int) -> None:
