@@ -121,7 +121,14 @@ def test_the_table_has_exactly_what_the_code_reads() -> None:
     elsewhere = {variable.name for variable in VARIABLES if not variable.in_settings}
     assert elsewhere <= read, "listed and read by nobody"
     told = {"HF_ENDPOINT", "HF_TOKEN"}  # other names of HUB_ENDPOINT and HUB_TOKEN, told in docs/suites.md
-    own = {"DJANGO_SETTINGS_MODULE", "FAULTS_CLOCK_FILE", "PATH", "HOME"}  # set by the project, or by the system
+    own = {
+        "DJANGO_SETTINGS_MODULE",
+        "FAULTS_CLOCK_FILE",
+        "KILLED_AFTER",
+        "PATH",
+        "HOME",
+        "WORLD_SIZE",
+    }  # set by the project, or by the system
     assert read - names - told - own == set(), "read and not listed"
 
 

@@ -26,7 +26,7 @@ PAGES = (
     "/queue/",
     "/boards/family/image_to_label/?suite=medheb-demo",
 )
-SUITE = "example"
+SUITE = "texts-of-the-load"
 
 
 @dataclass

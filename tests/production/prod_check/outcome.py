@@ -1,5 +1,6 @@
 """What was submitted, and what the database must say of it in the end."""
 
+import dataclasses
 import json
 import os
 import subprocess
@@ -42,15 +43,20 @@ def inside(board: Stack, what: str) -> str:
 def write() -> None:
     from django.conf import settings
 
+    from evaluation.manifest import write_manifest
+    from evaluation.suites.medheb.reader import read_suite
     from tests.faults.boards import write_suite
     from workers.demo_board import demo_hub_root, prepare_demo
 
     prepare_demo()
-    write_suite(settings.SUITES_DIR / SUITE, n_tasks=N_TASKS)
+    folder = settings.SUITES_DIR / SUITE
+    write_suite(folder, n_tasks=N_TASKS)
+    # Synthetic, and last by name, so that forms offer the demo's suite first as the journeys expect.
+    write_manifest(folder, dataclasses.replace(read_suite(folder), slug=SUITE, synthetic=True))
     for number in range(SUBMISSIONS):
-        folder = demo_hub_root() / "load" / f"model{number:02}"
-        folder.mkdir(parents=True)
-        (folder / "config.json").write_text(
+        repository = demo_hub_root() / "load" / f"model{number:02}"
+        repository.mkdir(parents=True)
+        (repository / "config.json").write_text(
             json.dumps({"model_type": "medboard-chance", "dimension": 16, "seed": number})
         )
 
