@@ -52,7 +52,9 @@ def write() -> None:
     folder = settings.SUITES_DIR / SUITE
     write_suite(folder, n_tasks=N_TASKS)
     # Synthetic, and last by name, so that forms offer the demo's suite first as the journeys expect.
-    write_manifest(folder, dataclasses.replace(read_suite(folder), slug=SUITE, synthetic=True))
+    write_manifest(
+        folder, dataclasses.replace(read_suite(folder), slug=SUITE, title="Texts of the load", synthetic=True)
+    )
     for number in range(SUBMISSIONS):
         repository = demo_hub_root() / "load" / f"model{number:02}"
         repository.mkdir(parents=True)
