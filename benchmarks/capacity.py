@@ -45,16 +45,13 @@ FEW = 20
 LOAD_SECONDS, SPREAD = 45.0, 0.5
 EXPECTED = {"cpu": 1800.0, "gpu-24": 2400.0, "gpu-80": 3600.0}
 START = datetime(2030, 1, 1, tzinfo=UTC)
-CLOCK = """
-    CREATE SCHEMA simulated;
-    CREATE FUNCTION simulated.now() RETURNS timestamptz STABLE LANGUAGE sql
-        AS $$ SELECT current_setting('simulation.now')::timestamptz $$;
-    CREATE FUNCTION simulated.statement_timestamp() RETURNS timestamptz STABLE LANGUAGE sql
-        AS $$ SELECT current_setting('simulation.now')::timestamptz $$;
-    CREATE FUNCTION simulated.clock_timestamp() RETURNS timestamptz STABLE LANGUAGE sql
-        AS $$ SELECT current_setting('simulation.now')::timestamptz $$;
-    SET search_path = simulated, pg_catalog, public
-"""
+_NOW = """CREATE FUNCTION simulated.{}() RETURNS timestamptz STABLE LANGUAGE sql
+    AS $$ SELECT current_setting('simulation.now')::timestamptz $$"""
+CLOCK = [
+    "CREATE SCHEMA simulated",
+    *(_NOW.format(name) for name in ("now", "statement_timestamp", "clock_timestamp")),
+    "SET search_path = simulated, pg_catalog, public",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +171,8 @@ class Board:
         self.orders = {str(revision.pk): order for revision, order in zip(self.revisions, orders, strict=True)}
         self.arrivals = deque(zip(orders, self.revisions, strict=True))
         with connection.cursor() as cursor:
-            cursor.execute(CLOCK)
+            for statement in CLOCK:
+                cursor.execute(statement)
         self.workers = [(f"{name} {n}", name) for name, count in WORKERS.items() for n in range(count)]
         self.idle = list(self.workers)
         self.events: list[tuple[float, int, Callable[[float], None]]] = []
