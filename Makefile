@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 PYTHON_BASE ?= python3.11
 OPEN_CLIP := $(CURDIR)/.open_clip
 
-.PHONY: run test faults lint screenshots requirements
+.PHONY: run test faults lint screenshots requirements settings-pages prod-check
 
 run: $(VENV)/.installed
 	$(PYTHON) -m workers.launcher
@@ -23,6 +23,10 @@ screenshots: $(VENV)/.installed-dev
 	$(PYTHON) -m tests.browser_setup
 	MEDBOARD_SCREENSHOTS=$(CURDIR)/screenshots $(PYTHON) -m pytest tests/e2e/test_every_page.py
 
+# The whole board from its production settings, without containers: journeys, load, a rolling restart. Needs caddy.
+prod-check: $(VENV)/.installed-dev
+	$(PYTHON) -m tests.production.prod_check
+
 lint: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
@@ -30,6 +34,11 @@ lint: $(VENV)/.installed-dev
 	$(VENV)/bin/lint-imports
 	$(PYTHON) manage.py makemigrations --check --dry-run
 	$(PYTHON) manage.py check
+	$(PYTHON) -m leaderboard.config.settings_pages --check
+
+# .env.example and docs/settings.md, from leaderboard/config/variable_table.py.
+settings-pages: $(VENV)/.installed
+	$(PYTHON) -m leaderboard.config.settings_pages
 
 # A build label of the machine's own torch (such as +cpu) must not be pinned for others.
 COMPILE := $(VENV)/bin/pip-compile --quiet --strip-extras --no-header --annotation-style=line \
@@ -40,6 +49,9 @@ requirements: $(VENV)/.installed-dev
 	$(COMPILE) --output-file requirements.txt requirements.in
 	sed -i -E 's/^(torch==[0-9.]+)\+[a-z0-9]+/\1/' requirements.txt
 	$(COMPILE) --output-file requirements-dev.txt requirements-dev.in
+	cd docker && for part in web worker panel; do \
+		../$(COMPILE) --output-file requirements-$$part.txt requirements-$$part.in || exit 1; done
+	sed -i -E 's/^(torch==[0-9.]+)\+[a-z0-9]+/\1/' docker/requirements-worker.txt
 
 $(VENV)/bin/python:
 	$(PYTHON_BASE) -m venv $(VENV)

