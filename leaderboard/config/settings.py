@@ -72,6 +72,13 @@ PROBING_REPORTED_FIGURES = Path(
 
 KNOWN_SYSTEMS = Path(env.str("KNOWN_SYSTEMS", default=str(BASE_DIR / "evaluation" / "embedders" / "systems.yaml")))
 
+# --- the demo panel: where it is shown from, what it reads with, and its own broker ------------------------------------
+
+PANEL_URL = env.str("PANEL_URL", default="")
+PANEL_DATABASE_URL = env.str("PANEL_DATABASE_URL", default="")
+PANEL_BROKER_URL = env.str("PANEL_BROKER_URL", default="")
+GALLERY_INDEXER = env.str("GALLERY_INDEXER", default="workers.demo.indexing.index_suites")
+
 # --- the queue --------------------------------------------------------------------------------------------------------
 
 LEASE_SECONDS = env.int("LEASE_SECONDS", default=60)
