@@ -1,5 +1,6 @@
-"""How many pixels a file says that it holds, read from its header alone."""
+"""What a file says that it holds, read from its header alone."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import pydicom
@@ -10,8 +11,16 @@ from evaluation.decoding.faults import faults_of
 from evaluation.decoding.rasters import FORMATS
 
 
-def declared_pixels(path: Path) -> int:
-    """Pixels of all frames or pages of a PNG, JPEG, TIFF or DICOM file, without decoding any.
+@dataclass(frozen=True, slots=True)
+class DeclaredSize:
+    """Frames, and pixels of all of them together."""
+
+    frames: int
+    pixels: int
+
+
+def declared_size(path: Path) -> DeclaredSize:
+    """The size of a PNG, JPEG, TIFF or DICOM file; nothing is decoded.
 
     Raises:
         InputUnreadable: the header is damaged, or of another type.
@@ -19,6 +28,8 @@ def declared_pixels(path: Path) -> int:
     with faults_of(path):
         if is_dicom(path):
             header = pydicom.dcmread(path, stop_before_pixels=True)
-            return int(header.Rows) * int(header.Columns) * int(header.get("NumberOfFrames") or 1)
+            frames = int(header.get("NumberOfFrames") or 1)
+            return DeclaredSize(frames, int(header.Rows) * int(header.Columns) * frames)
         with Image.open(path, formats=FORMATS) as image:
-            return image.width * image.height * int(getattr(image, "n_frames", 1))
+            frames = int(getattr(image, "n_frames", 1))
+            return DeclaredSize(frames, image.width * image.height * frames)

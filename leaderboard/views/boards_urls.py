@@ -10,6 +10,7 @@ from leaderboard.views import (
     embedding_models,
     methods,
     model_images,
+    panel,
     probe_analyses,
     probe_boards,
     systems,
@@ -35,4 +36,5 @@ urlpatterns = [
     path("compare/", compare.page, name="compare"),
     path("systems/", systems.page, name="systems"),
     path("methods/", methods.page, name="methods"),
+    path("demo/", panel.page, name="demo"),
 ]

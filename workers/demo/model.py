@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from evaluation.commands.models_to_run import find_model
-from evaluation.decoding.declared_size import declared_pixels
+from evaluation.decoding.declared_size import declared_size
 from evaluation.embedders.dual_encoder import PartsEncoder
 from evaluation.embedders.protocol import Embedder
 from evaluation.embedders.threads import fix_threads
 from evaluation.embedding.encode import InputEncoder
-from evaluation.errors import EvaluationError, InputUnreadable
+from evaluation.errors import EvaluationError, InputTooLarge
 from evaluation.inputs import EmbeddingInput
 from evaluation.types import FloatMatrix
 from workers.demo.limits import MAX_PIXELS
@@ -56,14 +56,11 @@ class LoadedModel:
         with tempfile.TemporaryDirectory(prefix="panel-") as folder:
             paths = _written(query.files, Path(folder))
             try:
-                _require_pixels(paths)
-                inputs = _inputs(query, paths)
+                inputs = _inputs(query, paths, frames=_checked_frames(paths))
                 rows = self.rows(list(inputs.values()))
             except EvaluationError as error:
                 return Answer(model_key=self.key, vectors={}, refused=_for_visitors(error.message, paths))
-        return Answer(
-            model_key=self.key, vectors={name: row.tolist() for name, row in zip(inputs, rows, strict=True)}
-        )
+        return Answer(model_key=self.key, vectors={name: row.tolist() for name, row in zip(inputs, rows, strict=True)})
 
 
 def load_model(name: str, *, device: str) -> LoadedModel:
@@ -89,18 +86,21 @@ def _written(files: Sequence[bytes], folder: Path) -> tuple[Path, ...]:
     return tuple(paths)
 
 
-def _require_pixels(paths: Sequence[Path]) -> None:
-    total = 0
+def _checked_frames(paths: Sequence[Path]) -> int:
+    """How many frames the files hold together, once all their pixels are known to be few enough to be decoded."""
+    frames = pixels = 0
     for path in paths:
-        total += declared_pixels(path)
-        if total > MAX_PIXELS:
-            raise InputUnreadable(f"The files hold more than {MAX_PIXELS:,} pixels together. Reduce or send fewer.")
+        declared = declared_size(path)
+        frames += declared.frames
+        pixels += declared.pixels
+        if pixels > MAX_PIXELS:
+            raise InputTooLarge(f"The files hold more than {MAX_PIXELS:,} pixels together. Reduce them or send fewer.")
+    return frames
 
 
-def _inputs(query: Query, paths: tuple[Path, ...]) -> Mapping[str, EmbeddingInput]:
-    whole = EmbeddingInput(
-        text=query.text, instruction=query.instruction, images=paths, is_volume=len(paths) > 1
-    )
+def _inputs(query: Query, paths: tuple[Path, ...], *, frames: int) -> Mapping[str, EmbeddingInput]:
+    """The whole and its parts. Files of several frames are one volume: slices in their order."""
+    whole = EmbeddingInput(text=query.text, instruction=query.instruction, images=paths, is_volume=frames > 1)
     if not (whole.text and whole.images):
         return {WHOLE: whole}
     return {WHOLE: whole, TEXT: replace(whole, images=(), is_volume=False), IMAGES: replace(whole, text="")}

@@ -1,5 +1,6 @@
 """Whether an interactive worker is up: it says so every few seconds, and the panel reads it."""
 
+import contextlib
 import json
 import threading
 import time
@@ -52,10 +53,9 @@ class Announcer:
     def _run(self) -> None:
         pause = threading.Event()
         while True:
-            try:
+            # A broker that is away is reported by celery, and the key ends by itself.
+            with contextlib.suppress(redis.RedisError):
                 self._say()
-            except redis.RedisError:
-                pass  # the broker is away; celery says so, and the key ends by itself
             pause.wait(_SECONDS_BETWEEN)
 
 
