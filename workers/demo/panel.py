@@ -59,7 +59,7 @@ class Handlers:
         """The state, and the galleries to choose from."""
         return self.state(), gr.update(choices=list(self._search.galleries()))
 
-    def search(
+    def search(  # noqa: PLR0917 - Gradio gives the values of the fields in their order
         self,
         text: str,
         files: Sequence[str] | None,

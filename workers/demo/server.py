@@ -73,7 +73,6 @@ def serve(port: int) -> None:
         enable_monitoring=False,
         pwa=False,
         mcp_server=False,
-        favicon_path=str(BASE_DIR / "static" / "favicon.svg"),
         theme=panel_theme(),
         css_paths=[BASE_DIR / "static" / "panel.css"],
     )

@@ -31,6 +31,7 @@ class _Process:
 @worker_process_init.connect
 def load(**_signal: Any) -> None:
     """Load the model once for the life of the process, and say that it is there."""
+    logging.getLogger("celery.app.trace").setLevel(logging.WARNING)  # it would log answers
     _Process.announcer = Announcer(redis.Redis.from_url(required("PANEL_BROKER_URL")))
     try:
         _Process.model = load_model(panel_model(), device=os.environ.get("PANEL_DEVICE", "cpu"))
