@@ -24,25 +24,6 @@ _SLICES_WORDS = (
 )
 
 
-class LocalFiles(gr.File):
-    """Files that a visitor uploaded here. Gradio would also fetch addresses that a caller names; this does not."""
-
-    def move_resource_to_block_cache(self, url_or_file_path: str | Path | None) -> str | None:
-        """Refuse addresses."""
-        _refuse_addresses(url_or_file_path)
-        return super().move_resource_to_block_cache(url_or_file_path)
-
-    async def async_move_resource_to_block_cache(self, url_or_file_path: str | Path | None) -> str | None:
-        """Refuse addresses."""
-        _refuse_addresses(url_or_file_path)
-        return await super().async_move_resource_to_block_cache(url_or_file_path)
-
-
-def _refuse_addresses(place: str | Path | None) -> None:
-    if "://" in str(place):
-        raise gr.Error("Only files that were uploaded here are read.")
-
-
 class Handlers:
     """What happens when a visitor does something."""
 
@@ -124,7 +105,7 @@ def build_panel(search: Search) -> gr.Blocks:
                 text = gr.Textbox(
                     label="Text", lines=3, max_length=limits.MAX_TEXT_CHARACTERS, placeholder="What do you look for?"
                 )
-                files = LocalFiles(label=_SLICES_WORDS, file_count="multiple", height=130, elem_id="files")
+                files = gr.File(label=_SLICES_WORDS, file_count="multiple", height=130, elem_id="files")
                 preset = gr.Dropdown(
                     label="Instruction",
                     choices=instruction_choices(),

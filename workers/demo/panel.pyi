@@ -19,11 +19,7 @@ from workers.demo.words import Comparable, comparables, comparison_html, notice_
 KEPT_SECONDS = 60
 """After which an upload that was never searched with is deleted, and also a page's results from memory."""
 _SECONDS_BETWEEN_LOOKS = 10
-_SLICES_WORDS = (
-    f"Image, or up to {limits.MAX_FILES} slices (PNG, JPEG, DICOM; {limits.MAX_FILE_BYTES // 1024**2} MB each)"
-)
-
-from gradio.events import Dependency
+_SLICES_WORDS = ...
 
 class LocalFiles(gr.File):
     """Files that a visitor uploaded here. Gradio would also fetch addresses that a caller names; this does not."""
@@ -37,24 +33,21 @@ class LocalFiles(gr.File):
         """Refuse addresses."""
         _refuse_addresses(url_or_file_path)
         return await super().async_move_resource_to_block_cache(url_or_file_path)
-    from typing import Callable, Literal, Sequence, Any, TYPE_CHECKING
+    from collections.abc import Callable, Sequence
+    from typing import TYPE_CHECKING, Any, Literal
+
     from gradio.blocks import Block
+
     if TYPE_CHECKING:
         from gradio.components import Timer
         from gradio.components.base import Component
 
-
-def _refuse_addresses(place: str | Path | None) -> None:
-    if "://" in str(place):
-        raise gr.Error("Only files that were uploaded here are read.")
-
+def _refuse_addresses(place: str | Path | None) -> None: ...
 
 class Handlers:
     """What happens when a visitor does something."""
 
-    def __init__(self, search: Search) -> None:
-        self._search = search
-
+    def __init__(self, search: Search) -> None: ...
     def state(self) -> str:
         """Whether searches are answered now."""
         close_old_connections()
@@ -65,7 +58,7 @@ class Handlers:
         """The state, and the galleries to choose from."""
         return self.state(), gr.update(choices=list(self._search.galleries()))
 
-    def search(  # noqa: PLR0917 - Gradio gives the values of the fields in their order
+    def search(
         self,
         text: str,
         files: Sequence[str] | None,
@@ -99,7 +92,7 @@ class Handlers:
                     path.unlink()
         found = comparables(results)
         words = "Your files were deleted with the answer." if paths else "Nothing of your query is kept."
-        shown = f"{len(results)} results, the most similar first. {words}"
+        shown = ...
         return (notice_html(shown), results_html(results), found, *_choices(found), "", None)
 
     def compare(self, first: int | None, second: int | None, found: Sequence[Comparable]) -> str:
@@ -110,12 +103,10 @@ class Handlers:
             return notice_html("Choose two different results.")
         return comparison_html(found[first], found[second])
 
-
 def _choices(found: Sequence[Comparable]) -> tuple[Any, Any]:
     choices = [(result.title, number) for number, result in enumerate(found)]
     values = (0, 1) if len(found) > 1 else (None, None)
     return tuple(gr.update(choices=choices, value=value) for value in values)  # type: ignore[return-value]
-
 
 def build_panel(search: Search) -> gr.Blocks:
     """The page; its events are no public interface."""
@@ -175,7 +166,6 @@ def build_panel(search: Search) -> gr.Blocks:
         ask_why.click(handlers.compare, [first, second, found], why, **private)
     panel.queue(max_size=32)
     return panel
-
 
 def _filled(example: Example) -> Any:
     """Fills the fields for an example."""

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+from typing import Any
 from urllib.parse import urlsplit
 
 from workers.demo.configuration import BASE_DIR, required
@@ -35,6 +36,16 @@ def framers(site_url: str) -> str:
     return " ".join(["'self'", *sorted(f"{parts.scheme}://{name}{port}" for name in names)])
 
 
+def refuse_addresses() -> None:
+    """Gradio fetches an address that a caller names in the place of a file; the panel reads nothing but uploads."""
+    from gradio import processing_utils  # noqa: PLC0415 - reads its environment when it is imported
+
+    async def refuse(url: str, **_options: Any) -> str:
+        raise ValueError("only files that were uploaded here are read")
+
+    processing_utils.async_ssrf_protected_download = refuse
+
+
 def serve(port: int) -> None:
     """Serve the panel until the process is told to stop.
 
@@ -51,6 +62,7 @@ def serve(port: int) -> None:
     from starlette.staticfiles import StaticFiles  # noqa: PLC0415 - with the rest
 
     django.setup()
+    refuse_addresses()
     from workers.demo.boundary import Boundary  # noqa: PLC0415 - needs Django set up
     from workers.demo.celery import interactive_app  # noqa: PLC0415 - the same
     from workers.demo.limits import MAX_FILE_BYTES  # noqa: PLC0415 - the same
