@@ -20,7 +20,7 @@ KEPT_SECONDS = 60
 """After which an upload that was never searched with is deleted, and also a page's results from memory."""
 _SECONDS_BETWEEN_LOOKS = 10
 _SLICES_WORDS = (
-    f"Image, or up to {limits.MAX_FILES} slices (PNG, JPEG, DICOM; {limits.MAX_FILE_BYTES // 1024**2} MB each)"
+    f"Image, or up to {limits.MAX_FILES} slices: PNG, JPEG, DICOM"
 )
 
 
@@ -105,7 +105,7 @@ def build_panel(search: Search) -> gr.Blocks:
                 text = gr.Textbox(
                     label="Text", lines=3, max_length=limits.MAX_TEXT_CHARACTERS, placeholder="What do you look for?"
                 )
-                files = gr.File(label=_SLICES_WORDS, file_count="multiple", height=130, elem_id="files")
+                files = gr.File(label=_SLICES_WORDS, file_count="multiple", height=170, elem_id="files")
                 preset = gr.Dropdown(
                     label="Instruction",
                     choices=instruction_choices(),

@@ -90,7 +90,9 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _title(result: Result) -> str:
-    text = result.hit.label or result.hit.caption or _KINDS[result.hit.kind]
+    """The label, or the first sentence of the caption, or what it is."""
+    hit = result.hit
+    text = hit.label or hit.caption.partition(". ")[0] or f"{_KINDS[hit.kind]} without a label"
     return text if len(text) <= _TITLE_CHARACTERS else f"{text[: _TITLE_CHARACTERS - 1]}…"
 
 
