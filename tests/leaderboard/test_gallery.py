@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from leaderboard.models import Gallery, GalleryItem
+from leaderboard.models import Gallery
 from leaderboard.selectors.gallery import gallery_search, live_galleries
 from leaderboard.services.gallery import gallery_items_store, gallery_open
 from tests.galleries import DOMAINS, fill_gallery, generated_vectors, new_item
@@ -109,7 +109,7 @@ def test_filling_again_embeds_only_what_is_new_and_drops_what_is_gone(db) -> Non
     )
     assert gallery.pk == first.pk
     assert missing == {f"{9:064x}"}
-    assert sorted(GalleryItem.objects.values_list("label", flat=True)) == ["label 1", "label 2"]
+    assert sorted(gallery.items.values_list("label", flat=True)) == ["label 1", "label 2"]
     with pytest.raises(ValueError, match="8 numbers"):
         gallery_items_store(gallery=gallery, items=[new_item(9, [1.0])])
     for _ in range(2):

@@ -36,9 +36,9 @@ class Example:
 
 
 EXAMPLES = (
-    Example("Pneumonia on a chest radiograph", "chest radiograph with pneumonia", "image"),
-    Example("A melanoma", "dermoscopy of a melanoma", "image"),
-    Example("A region", "the lesion", "image", _INSTRUCTIONS[Family.REGION_GROUNDING]),
-    Example("A chest CT with an effusion", "chest CT with a pleural effusion", "volume"),
+    Example("An effusion on a chest radiograph", "chest radiograph with pleural effusion", "image"),
+    Example("A melanoma", "dermoscopy image with melanoma", "image"),
+    Example("The part of an image with a cyst", "liver cyst", "image", _INSTRUCTIONS[Family.REGION_GROUNDING]),
+    Example("A chest CT with a nodule", "chest CT volume with lung nodule", "volume"),
     Example("What a term means", "What is a pleural effusion?", "text", _INSTRUCTIONS[Family.TEXT_TO_TEXT]),
 )
