@@ -3,10 +3,9 @@
 import json
 import os
 import signal
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 
+import httpx2
 import psutil
 import pytest
 from playwright.sync_api import Browser, FrameLocator, Page, expect
@@ -124,23 +123,29 @@ def test_without_a_worker_the_panel_says_so_until_it_is_back(frame, board) -> No
     expect(frame.locator("#state")).to_contain_text("Ready:", timeout=30_000)
 
 
-def post(address: str, body: bytes, kind: str) -> int:
-    request = urllib.request.Request(address, data=body, headers={"Content-Type": kind})
-    try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            return answer.status
-    except urllib.error.HTTPError as error:
-        return error.code
-
-
 @pytest.mark.parametrize("path", ["/etc/passwd", "../../../etc/passwd", "%2e%2e/%2e%2e/etc/passwd"])
 def test_no_file_of_ours_is_given_out(board, path) -> None:
-    with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(f"{board.panel_address}/gradio_api/file={path}", timeout=10)
-    assert refused.value.code in {403, 404}
+    assert httpx2.get(f"{board.panel_address}/gradio_api/file={path}").status_code in {403, 404}
 
 
 def test_a_file_beyond_the_limit_is_refused_while_it_is_received(board) -> None:
-    border = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.png"\r\n\r\n'
-    body = border + bytes(MAX_FILE_BYTES + 1) + b"\r\n--x--\r\n"
-    assert post(f"{board.panel_address}/gradio_api/upload", body, "multipart/form-data; boundary=x") == 413
+    files = {"files": ("a.png", bytes(MAX_FILE_BYTES + 1))}
+    assert httpx2.post(f"{board.panel_address}/gradio_api/upload", files=files).status_code == 413
+
+
+@pytest.mark.parametrize("place", ["{own}/static/favicon.svg", "/etc/passwd"])
+def test_neither_addresses_nor_our_own_files_are_read_in_the_place_of_an_upload(board, place) -> None:
+    """What a program can send that does not keep to the page: the events of the page are reached by number."""
+    address = f"{board.panel_address}/gradio_api"
+    config = httpx2.get(f"{board.panel_address}/config").json()
+    component = next(part["id"] for part in config["components"] if part["props"].get("elem_id") == "files")
+    event = next(one for one in config["dependencies"] if component in one["inputs"])
+    file = {"path": place.format(own=board.address), "meta": {"_type": "gradio.FileData"}}
+    data = [[file] if number == component else "x" for number in event["inputs"]]
+    body = {"data": data, "fn_index": event["id"], "session_hash": "hostile"}
+    joined = httpx2.post(f"{address}/queue/join", json=body)
+    if joined.status_code == 200:
+        with httpx2.stream("GET", f"{address}/queue/data?session_hash=hostile", timeout=30) as answer:
+            lines = [line for line in answer.iter_lines() if "process_completed" in line]
+        assert lines
+        assert all('"success":false' in line.replace(" ", "") for line in lines)
