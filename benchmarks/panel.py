@@ -190,8 +190,8 @@ def main() -> None:
     body = "\n\n".join(
         [
             f"`python benchmarks/panel.py --model lite-dual --write`, {machine()}.",
-            f"{N_ITEMS:,} items of {vectors.shape[1]} numbers, {N_QUERIES} queries of each kind with a warm worker."
-            + " Seconds from the query to the page's HTML.",
+            f"{N_ITEMS:,} items of {vectors.shape[1]} numbers, {N_QUERIES} queries of each kind with a warm worker.",
+            "Seconds from the query to the page's HTML:",
             markdown_table(["query", "median", "95%", "slowest"], rows),
             f"Recall@10 of the index against exact search over 200 queries: {share:.4f}.",
         ]

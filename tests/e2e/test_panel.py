@@ -70,6 +70,7 @@ def test_an_image_finds_itself_and_is_deleted(frame, board) -> None:
     expect(frame.locator("#status")).to_contain_text("Your files were deleted with the answer.")
     expect(frame.locator(".hit-score").first).to_have_text("1.000")
     expect(frame.locator("#files .file-preview")).to_have_count(0)
+    assert [path for path in (board.data_dir / "panel").rglob("*") if path.is_file()] == []
 
 
 @pytest.mark.parametrize(

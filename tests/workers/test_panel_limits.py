@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
+from pydicom.dataset import FileDataset, FileMetaDataset
+from pydicom.uid import ExplicitVRLittleEndian, SecondaryCaptureImageStorage, generate_uid
 
 from evaluation.commands.models_to_run import find_model
 from evaluation.decoding.declared_size import DeclaredSize, declared_size
@@ -82,8 +84,8 @@ def test_files_are_refused_by_their_first_bytes_and_size_whatever_their_name(tmp
 
 
 def test_files_are_read_in_the_order_of_their_names(tmp_path) -> None:
-    paths = put(tmp_path, b=png(2), a=png(3), c=b"\0" * 128 + b"DICM")
-    assert [upload.name for upload in read_uploads(paths)] == ["a", "b", "c"]
+    paths = put(tmp_path, **{"s10": png(2), "s9": png(3), "b": b"\0" * 128 + b"DICM", "9": png()})
+    assert [upload.name for upload in read_uploads(paths)] == ["9", "b", "s9", "s10"]
 
 
 def test_too_many_files_and_too_many_bytes_together_are_refused(tmp_path) -> None:
@@ -168,3 +170,35 @@ def test_the_size_that_a_file_declares_is_read_without_decoding(tmp_path) -> Non
         declared_size(path)  # Pillow's own limit comes first
     (path,) = put(tmp_path, image=bomb(7000))
     assert declared_size(path) == DeclaredSize(frames=1, pixels=49_000_000)
+
+
+def dicom(value: int, *, position: int, n_frames: int = 1) -> bytes:
+    """A grey DICOM file whose pixels have one value."""
+    meta = FileMetaDataset()
+    meta.MediaStorageSOPClassUID = SecondaryCaptureImageStorage
+    meta.MediaStorageSOPInstanceUID = generate_uid(entropy_srcs=[str(position)])
+    meta.TransferSyntaxUID = ExplicitVRLittleEndian
+    dataset = FileDataset("", {}, file_meta=meta, preamble=b"\0" * 128)
+    dataset.SOPClassUID, dataset.SOPInstanceUID = meta.MediaStorageSOPClassUID, meta.MediaStorageSOPInstanceUID
+    dataset.SeriesInstanceUID = generate_uid(entropy_srcs=["series"])
+    dataset.ImagePositionPatient, dataset.ImageOrientationPatient = [0, 0, position], [1, 0, 0, 0, 1, 0]
+    dataset.Rows = dataset.Columns = 4
+    if n_frames > 1:
+        dataset.NumberOfFrames = n_frames
+    dataset.SamplesPerPixel, dataset.BitsAllocated, dataset.BitsStored, dataset.HighBit = 1, 8, 8, 7
+    dataset.PixelRepresentation, dataset.PhotometricInterpretation = 0, "MONOCHROME2"
+    dataset.PixelData = bytes([value, *range(15)] * n_frames)
+    stream = io.BytesIO()
+    dataset.save_as(stream, enforce_file_format=True)
+    return stream.getvalue()
+
+
+def test_a_dicom_series_is_a_volume_in_the_order_of_its_positions(chance) -> None:
+    slices = [dicom(20 * place, position=place) for place in range(1, 5)]
+    in_order = chance.answer(Query(files=tuple(slices))).vectors
+    assert in_order == chance.answer(Query(files=tuple(reversed(slices)))).vectors
+    assert in_order != chance.answer(Query(files=tuple(slices[:3]))).vectors
+    assert chance.answer(Query(files=(dicom(9, position=0, n_frames=3),))).vectors
+    assert chance.answer(Query(files=(dicom(9, position=0),))).vectors
+    refused = chance.answer(Query(files=(slices[0], slices[0]))).refused
+    assert refused.startswith("The series cannot be ordered")

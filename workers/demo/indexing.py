@@ -7,7 +7,6 @@ from pathlib import Path
 
 import redis
 from celery import Celery
-from celery.exceptions import CeleryError
 from django.conf import settings
 
 from evaluation.errors import EvaluationError
@@ -19,7 +18,7 @@ from leaderboard.models import Gallery
 from leaderboard.models.vocabulary import SuiteKind
 from leaderboard.selectors.catalogue import live_suites
 from leaderboard.services.gallery import NewItem, gallery_items_store, gallery_open, gallery_publish
-from workers.demo.asking import ask_for_items
+from workers.demo.asking import WorkerFailed, ask_for_items
 from workers.demo.celery import interactive_app
 from workers.demo.gallery_items import FoundItem, collect_items
 from workers.demo.messages import decode_rows
@@ -108,10 +107,8 @@ def _store(gallery: Gallery, app: Celery, folder: Path, batch: Sequence[FoundIte
     """
     try:
         answer = ask_for_items(app, folder.name, [_message(item, folder) for item in batch])
-    except (CeleryError, OSError) as error:
-        raise IndexingRefused(
-            f"The interactive worker failed ({type(error).__name__}). Repeat once it is up."
-        ) from error
+    except WorkerFailed as error:
+        raise IndexingRefused(f"The interactive worker failed: {error}. Repeat once it is up.") from error
     if "refused" in answer:
         if len(batch) == 1:
             yield answer["refused"]

@@ -9,6 +9,7 @@ import numpy as np
 
 from evaluation.commands.models_to_run import find_model
 from evaluation.decoding.declared_size import declared_size
+from evaluation.decoding.dicom import is_dicom
 from evaluation.embedders.dual_encoder import PartsEncoder
 from evaluation.embedders.protocol import Embedder
 from evaluation.embedders.threads import fix_threads
@@ -99,8 +100,10 @@ def _checked_frames(paths: Sequence[Path]) -> int:
 
 
 def _inputs(query: Query, paths: tuple[Path, ...], *, frames: int) -> Mapping[str, EmbeddingInput]:
-    """The whole and its parts. Files of several frames are one volume: slices in their order."""
-    whole = EmbeddingInput(text=query.text, instruction=query.instruction, images=paths, is_volume=frames > 1)
+    """The whole and its parts. Several frames are one volume: slices in their order, or a DICOM series by position."""
+    series = len(paths) > 1 and all(map(is_dicom, paths))
+    images = (paths[0].parent,) if series else paths
+    whole = EmbeddingInput(text=query.text, instruction=query.instruction, images=images, is_volume=frames > 1)
     if not (whole.text and whole.images):
         return {WHOLE: whole}
     return {WHOLE: whole, TEXT: replace(whole, images=(), is_volume=False), IMAGES: replace(whole, text="")}
@@ -110,4 +113,4 @@ def _for_visitors(message: str, paths: Sequence[Path]) -> str:
     """A message without names of folders of ours."""
     for number, path in enumerate(paths, start=1):
         message = message.replace(str(path), f"File {number}")
-    return message
+    return message.replace(str(paths[0].parent), "The series") if paths else message

@@ -87,7 +87,7 @@ class Handlers:
 def _choices(found: Sequence[Comparable]) -> tuple[Any, Any]:
     choices = [(result.title, number) for number, result in enumerate(found)]
     values = (0, 1) if len(found) > 1 else (None, None)
-    return tuple(gr.update(choices=choices, value=value) for value in values)  # type: ignore[return-value]
+    return tuple(gr.update(choices=choices, value=value) for value in values)
 
 
 def build_panel(search: Search) -> gr.Blocks:

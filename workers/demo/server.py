@@ -2,10 +2,11 @@
 
 import os
 import secrets
+import tempfile
 from typing import Any
 from urllib.parse import urlsplit
 
-from workers.demo.configuration import BASE_DIR, required
+from workers.demo.configuration import BASE_DIR, data_dir, required
 
 PATH = "/panel"
 HOST = "127.0.0.1"
@@ -53,6 +54,14 @@ def serve(port: int) -> None:
         ConfigurationMissing: a variable that the panel needs is not set.
     """
     use_reading_role()
+    folder = data_dir() / "panel"
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="uploads-", dir=folder) as uploads:
+        os.environ["GRADIO_TEMP_DIR"] = uploads
+        _serve(port)
+
+
+def _serve(port: int) -> None:
     import django  # noqa: PLC0415 - only once the role is chosen
     import gradio  # noqa: PLC0415 - reads its environment when it is imported
     import redis  # noqa: PLC0415 - with the rest

@@ -1,5 +1,6 @@
 """Checks uploads by their first bytes and their size; nothing is decoded here."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ _JPEG = b"\xff\xd8\xff"
 _DICOM, _DICOM_AT = b"DICM", 128
 _HEAD_BYTES = _DICOM_AT + len(_DICOM)
 _SHOWN_NAME = 40
+_NUMBER = re.compile(r"(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,7 @@ class Upload:
 
 
 def read_uploads(paths: Sequence[Path]) -> tuple[Upload, ...]:
-    """The files in the order of their names, each with the first bytes of a PNG, JPEG or DICOM file.
+    """The files in the order of their names (2 before 10), each with the first bytes of a PNG, JPEG or DICOM file.
 
     Raises:
         PanelRefusal: there are too many, one is empty, too large or of another type, or all together are too large.
@@ -32,7 +34,7 @@ def read_uploads(paths: Sequence[Path]) -> tuple[Upload, ...]:
         raise PanelRefusal(f"You sent {len(paths)} files; at most {MAX_FILES} slices are read. Send fewer.")
     total = 0
     uploads = []
-    for path in sorted(paths, key=lambda one: one.name):
+    for path in sorted(paths, key=lambda one: _natural(one.name)):
         size = path.stat().st_size
         total += size
         name = shown_name(path.name)
@@ -52,6 +54,11 @@ def read_uploads(paths: Sequence[Path]) -> tuple[Upload, ...]:
 def shown_name(name: str) -> str:
     """The end of a file's name, so that a long one does not fill the page."""
     return name if len(name) <= _SHOWN_NAME else f"…{name[-_SHOWN_NAME:]}"
+
+
+def _natural(name: str) -> list[tuple[int, int, str]]:
+    """A key by which numbers in names are ordered by their value."""
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in _NUMBER.split(name) if part]
 
 
 def _is_known(head: bytes) -> bool:
