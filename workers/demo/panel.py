@@ -18,7 +18,7 @@ from workers.demo.words import Comparable, comparables, comparison_html, notice_
 
 KEPT_SECONDS = 60
 """After which an upload that was never searched with is deleted, and also a page's results from memory."""
-_SECONDS_BETWEEN_LOOKS = 10
+_SECONDS_BETWEEN_LOOKS = 5
 _SLICES_WORDS = f"Image, or up to {limits.MAX_FILES} slices: PNG, JPEG, DICOM"
 
 

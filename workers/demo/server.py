@@ -81,11 +81,13 @@ def _serve(port: int) -> None:
 
     client = redis.Redis.from_url(settings.PANEL_BROKER_URL, socket_timeout=5, socket_connect_timeout=2)
     search = Search(app=interactive_app(settings.PANEL_BROKER_URL), client=client)
+    panel = build_panel(search)
+    panel.has_launched = True  # Gradio checks which files a caller may name only in an application that it launched
     site = FastAPI(openapi_url=None)
     site.mount(f"{PATH}/fonts", StaticFiles(directory=BASE_DIR / "static" / "fonts"))
     gradio.mount_gradio_app(
         site,
-        build_panel(search),
+        panel,
         path=PATH,
         footer_links=[],
         show_error=False,
