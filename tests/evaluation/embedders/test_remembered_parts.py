@@ -97,3 +97,12 @@ def test_what_is_remembered_is_bounded(monkeypatch) -> None:
     for name in ("a", "b", "b", "a"):
         encoder.embed([volume(name, 10)])
     assert towers.images_seen == 3 * 8
+
+
+def test_what_was_seen_can_be_forgotten() -> None:
+    towers = CountingTowers()
+    encoder = DualEncoder(towers)
+    encoder.embed([question("a", 10, "x")])
+    encoder.forget()
+    assert encoder.embed([question("a", 30, "x")]).tolist() == [[15.0, 1.0]], "another image of the same name"
+    assert towers.images_seen == 2
