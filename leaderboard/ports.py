@@ -1,10 +1,11 @@
-"""What the leaderboard needs from the outside, as an interface: a model hub.
+"""What the leaderboard needs from the outside, as interfaces: a model hub, and what fills the demo panel's galleries.
 
 The leaderboard never imports a model framework. `settings.MODEL_HUB_BACKEND` names the class that implements
-`ModelHub`; the deployment's settings choose it, as they choose an e-mail backend.
+`ModelHub`, and `settings.GALLERY_INDEXER` the function that is a `GalleryIndexer`; the deployment's settings choose
+them, as they choose an e-mail backend.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -104,3 +105,21 @@ def model_hub() -> ModelHub:
     backend = import_string(settings.MODEL_HUB_BACKEND)
     hub: ModelHub = backend(endpoint=settings.HUB_ENDPOINT, token=settings.HUB_TOKEN)
     return hub
+
+
+class GalleryIndexer(Protocol):
+    """Fills the galleries of the demo panel."""
+
+    def __call__(self, suites: Sequence[str]) -> Iterator[str]:
+        """Index suites (all that are installed, if none is named), and say line by line how far it is.
+
+        Raises:
+            ApplicationError: it cannot go on; the message says why and what to do.
+        """
+        ...
+
+
+def gallery_indexer() -> GalleryIndexer:
+    """The configured indexer."""
+    indexer: GalleryIndexer = import_string(settings.GALLERY_INDEXER)
+    return indexer

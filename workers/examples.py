@@ -1,17 +1,11 @@
 """Copies the inputs that task pages show out of a suite's folder: texts and small pictures that the licence allows."""
 
-import io
 import logging
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from uuid import UUID
 
-from PIL import Image
-
-from evaluation.decoding.inputs import decode
-from evaluation.decoding.sampling import sample_evenly
 from evaluation.errors import EvaluationError
-from evaluation.inputs import EmbeddingInput
 from evaluation.suites.medheb.image_root import ImageRoot
 from evaluation.suites.medheb.reader import read_records
 from evaluation.suites.medheb.records import parse_record
@@ -19,13 +13,8 @@ from evaluation.types import SuiteSpec, TaskSpec
 from leaderboard.models import Suite, Task
 from leaderboard.selectors.examples import Place, example_runs, stored_examples, text_may_be_shown, wanted_places
 from leaderboard.services.examples import ExampleInput, task_examples_store
+from workers.pictures import small_picture
 from workers.suite_folders import suite_folder
-
-PICTURE_PIXELS = 192
-SMALL_PICTURE_PIXELS = 128
-"""The longer side of a picture that is alone, and of one among several."""
-MOST_PICTURES = 4
-JPEG_QUALITY = 82
 
 logger = logging.getLogger(__name__)
 
@@ -74,30 +63,5 @@ def _inputs(spec: TaskSpec, folder: Path, places: Sequence[Place]) -> Iterator[E
             instruction=source.instruction,
             n_images=len(source.images),
             is_volume=source.is_volume,
-            image=_picture(source) if spec.images_may_be_shown and source.images else None,
+            image=small_picture(source) if spec.images_may_be_shown and source.images else None,
         )
-
-
-def _picture(source: EmbeddingInput) -> bytes | None:
-    """A JPEG of up to four of an input's pictures side by side; None where they cannot be read."""
-    try:
-        images = decode(source).images
-    except EvaluationError as error:
-        logger.warning("no picture of %s: %s", source.label, error.message)
-        return None
-    side = PICTURE_PIXELS if len(images) == 1 else SMALL_PICTURE_PIXELS
-    small = [_reduced(image, side) for image in sample_evenly(images, MOST_PICTURES)]
-    strip = Image.new("RGB", (sum(image.width for image in small), max(image.height for image in small)))
-    left = 0
-    for image in small:
-        strip.paste(image, (left, (strip.height - image.height) // 2))
-        left += image.width
-    stream = io.BytesIO()
-    strip.save(stream, "JPEG", quality=JPEG_QUALITY, optimize=True)
-    return stream.getvalue()
-
-
-def _reduced(image: Image.Image, side: int) -> Image.Image:
-    reduced = image.convert("RGB")
-    reduced.thumbnail((side, side), Image.Resampling.LANCZOS)
-    return reduced

@@ -4,6 +4,7 @@ Starts Postgres and Valkey from wheels where no address is given, prepares what 
 a local hub with small models, an administrator), then runs site, worker, scheduler and hub until Ctrl-C.
 """
 
+import io
 import os
 import secrets
 import signal
@@ -15,12 +16,14 @@ from honcho.manager import Manager
 from honcho.printer import Printer
 
 from leaderboard.config import embedded
+from workers.demo.launching import add_panel_processes, fill_galleries, panel_environment
 from workers.machine import memory_of_this_machine
 from workers.sandbox.choice import UNSEALED, best_sandbox_name
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 SITE_PORT = int(os.environ.get("MEDBOARD_PORT", "8000"))
 HUB_PORT = int(os.environ.get("MEDBOARD_HUB_PORT", str(SITE_PORT + 1)))
+PANEL_PORT = int(os.environ.get("MEDBOARD_PANEL_PORT", str(SITE_PORT + 2)))
 ADMIN = "admin"
 QUIET = {"PYTHONUNBUFFERED": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
 _ORDINARY_ENDS = (0, 128 + signal.SIGINT, 128 + signal.SIGTERM)
@@ -34,6 +37,8 @@ def main() -> None:
     os.environ.setdefault("WORKER_GRACE_SECONDS", "1")  # what does not end in five seconds is killed by the manager
     servers = embedded.start()
     try:
+        embedded.start_panel_broker(servers)
+        panel_environment(PANEL_PORT)
         with_local_hub = "HUB_ENDPOINT" not in os.environ
         os.environ.setdefault("HUB_ENDPOINT", f"http://127.0.0.1:{HUB_PORT}")
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.config.settings")
@@ -43,6 +48,7 @@ def main() -> None:
         manager = _processes(with_local_hub=with_local_hub)
         if with_local_hub:
             threading.Thread(target=_submit_demo_models, name="demo models", daemon=True).start()
+        threading.Thread(target=fill_galleries, name="galleries", daemon=True).start()
         _announce()
         manager.loop()
         # A process that ended by itself took the others with it; Ctrl-C and SIGTERM are the ordinary end.
@@ -61,6 +67,7 @@ def _prepare() -> None:
     from workers.demo_board import prepare_demo  # noqa: PLC0415 - the same
 
     call_command("migrate", verbosity=0, interactive=False)
+    call_command("create_panel_role", stdout=io.StringIO())
     call_command("collectstatic", verbosity=0, interactive=False)
     prepare_demo()
     sync_catalogue()
@@ -101,6 +108,7 @@ def _processes(*, with_local_hub: bool) -> Manager:
         command = f"{python} -m celery -A workers.celery worker -n worker{number}@%h --pool threads --concurrency 1"
         environment = {**os.environ, **QUIET, **own}
         manager.add_process(f"worker{number}", f"{command} --loglevel info", cwd=str(BASE_DIR), env=environment)
+    add_panel_processes(manager, port=PANEL_PORT, environment={**os.environ, **QUIET})
     return manager
 
 

@@ -107,6 +107,10 @@ class PartsEncoder(ABC):
         """Whether the text tower reads only the beginning of each text."""
         return self._text_side.cuts([text.strip() for text in texts]) if texts else []
 
+    def forget(self) -> None:
+        """Forget the vectors of images; for whoever embeds what must not be kept."""
+        self._image_rows.clear()
+
     def _text_rows(self, texts: Iterable[str]) -> dict[str, FloatVector]:
         wanted = _distinct(texts)
         return dict(zip(wanted, self._text_side.text_features(wanted), strict=True)) if wanted else {}

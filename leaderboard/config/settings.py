@@ -71,6 +71,13 @@ PROBING_REPORTED_FIGURES = value["PROBING_REPORTED_FIGURES"]
 DATASETS_TABLE = value["DATASETS_TABLE"]
 KNOWN_SYSTEMS = value["KNOWN_SYSTEMS"]
 
+# --- the demo panel: where it is shown from, what it reads with, and its own broker ------------------------------------
+
+PANEL_URL = value["PANEL_URL"]
+PANEL_DATABASE_URL = value["PANEL_DATABASE_URL"]
+PANEL_BROKER_URL = value["PANEL_BROKER_URL"]
+GALLERY_INDEXER = value["GALLERY_INDEXER"]
+
 # --- the queue --------------------------------------------------------------------------------------------------------
 
 LEASE_SECONDS = value["LEASE_SECONDS"]
@@ -283,6 +290,8 @@ SECRETS = [
     METRICS_TOKEN,
     HUGGINGFACE_CLIENT_SECRET,
     GITHUB_CLIENT_SECRET,
+    urlsplit(PANEL_DATABASE_URL).password or "",
+    urlsplit(PANEL_BROKER_URL).password or "",
     DATABASE["PASSWORD"],
     urlsplit(REDIS_URL).password or "",
     vars().get("EMAIL_HOST_PASSWORD") or "",

@@ -301,6 +301,70 @@ SECTIONS = (
         ),
     ),
     Section(
+        "the demo panel; `make run` starts it and fills all of this in",
+        (
+            Variable(
+                "PANEL_URL",
+                TEXT,
+                "",
+                "where visitors' browsers find it: /panel/ behind a proxy that passes that path on, so that it has the site's"
+                " origin. Without it the page /demo/ says that there is no panel",
+                _SITE,
+            ),
+            Variable(
+                "PANEL_DATABASE_URL",
+                TEXT,
+                "",
+                "a role that may read the galleries and nothing else: `python manage.py create_panel_role` makes it. The"
+                " database needs pgvector 0.8 or later, and the panel is given this address alone",
+                (Reader.SITE, Reader.PANEL),
+                secret=True,
+            ),
+            Variable(
+                "PANEL_BROKER_URL",
+                TEXT,
+                "",
+                'a broker for panel and interactive worker alone, which keeps nothing on a disk (Valkey: save "", appendonly'
+                " no)",
+                (Reader.SITE, Reader.PANEL),
+                secret=True,
+            ),
+            Variable(
+                "GALLERY_INDEXER",
+                TEXT,
+                "workers.demo.indexing.index_suites",
+                "the function that fills galleries",
+                _SITE,
+            ),
+            Variable(
+                "PANEL_MODEL",
+                PATH,
+                Derived(".data/hub/demo/lite-dual", lambda values: values["MEDBOARD_DATA_DIR"] / "hub/demo/lite-dual"),
+                "the folder of the model that answers; `python manage.py index_gallery` fills the galleries with it",
+                (Reader.PANEL,),
+                in_settings=False,
+            ),
+            Variable("PANEL_DEVICE", TEXT, "cpu", "what it is loaded on", (Reader.PANEL,), in_settings=False),
+            Variable("PANEL_HOST", TEXT, "127.0.0.1", "where it listens", (Reader.PANEL,), in_settings=False),
+            Variable(
+                "PANEL_TRUSTED_PROXIES",
+                TEXT,
+                "127.0.0.1",
+                "addresses of proxies whose word about a visitor's address counts",
+                (Reader.PANEL,),
+                in_settings=False,
+            ),
+            Variable(
+                "MEDBOARD_PANEL_PORT",
+                integer_from(1),
+                8002,
+                "where `make run` serves it",
+                (Reader.RUN,),
+                in_settings=False,
+            ),
+        ),
+    ),
+    Section(
         "being looked at",
         (
             Variable(

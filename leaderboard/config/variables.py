@@ -20,6 +20,7 @@ class Reader(StrEnum):
     SITE = "site"
     WORKERS = "workers"
     RUN = "make run"
+    PANEL = "panel"
     TESTS = "tests"
 
 

@@ -7,6 +7,7 @@ from leaderboard.models.catalogue import Suite, Task
 from leaderboard.models.comparisons import RunComparison
 from leaderboard.models.embedding_models import EmbeddingModel, ModelRevision
 from leaderboard.models.examples import TaskExample
+from leaderboard.models.gallery import Gallery, GalleryItem, GalleryKind
 from leaderboard.models.logs import ChildLog
 from leaderboard.models.notifications import Delivery, NotificationSettings
 from leaderboard.models.ownership import OwnerClaim
@@ -26,6 +27,9 @@ __all__ = [
     "ChildLog",
     "Delivery",
     "EmbeddingModel",
+    "Gallery",
+    "GalleryItem",
+    "GalleryKind",
     "ModelRevision",
     "NotificationSettings",
     "OwnerClaim",

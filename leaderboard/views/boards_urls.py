@@ -11,6 +11,7 @@ from leaderboard.views import (
     embedding_models,
     methods,
     model_images,
+    panel,
     probe_analyses,
     probe_boards,
     systems,
@@ -36,6 +37,7 @@ urlpatterns = [
     path("compare/", compare.page, name="compare"),
     path("systems/", systems.page, name="systems"),
     path("methods/", methods.page, name="methods"),
+    path("demo/", panel.page, name="demo"),
 ]
 
 for pattern in urlpatterns:  # pages that only show: they take no form

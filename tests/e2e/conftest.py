@@ -31,6 +31,7 @@ class Board:
     """A running board."""
 
     address: str
+    panel_address: str
     data_dir: Path
     process: WatchedProcess | None
 
@@ -60,11 +61,12 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Board]:
         yield Board(os.environ["MEDBOARD_RUNNING_BOARD"], Path(os.environ["MEDBOARD_DATA_DIR"]), process=None)
         return
     data_dir = tmp_path_factory.mktemp("board")
-    site, hub = free_ports(2)
+    site, hub, panel = free_ports(3)
     own = {
         "MEDBOARD_DATA_DIR": str(data_dir),
         "MEDBOARD_PORT": str(site),
         "MEDBOARD_HUB_PORT": str(hub),
+        "MEDBOARD_PANEL_PORT": str(panel),
         "REAPER_SECONDS": "2",
         "LEASE_SECONDS": "20",
     }
@@ -74,7 +76,12 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Board]:
         with watched(["-m", "workers.launcher"], own) as process:
             process.wait_for("MedBoard is at", seconds=300)
             process.wait_for("celery.apps.worker: ", seconds=120)  # "worker1@host ready."
-            yield Board(address=f"http://127.0.0.1:{site}", data_dir=data_dir, process=process)
+            yield Board(
+                address=f"http://127.0.0.1:{site}",
+                panel_address=f"http://127.0.0.1:{panel}/panel",
+                data_dir=data_dir,
+                process=process,
+            )
             assert process.interrupt() == 0
             assert not (data_dir / "postgres" / "postmaster.pid").exists()
 

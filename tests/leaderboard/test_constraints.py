@@ -18,6 +18,8 @@ from leaderboard.models import (
     ChildLog,
     Delivery,
     EmbeddingModel,
+    Gallery,
+    GalleryItem,
     ModelRevision,
     NotificationSettings,
     OwnerClaim,
@@ -36,6 +38,7 @@ from leaderboard.models import (
     WorkerClassPause,
 )
 from leaderboard.models.examples import EXAMPLE_CHARACTERS, EXAMPLE_IMAGE_BYTES
+from leaderboard.models.gallery import GALLERY_TEXT_CHARACTERS, MAX_DIMENSION, PICTURE_BYTES
 from leaderboard.models.vocabulary import RunState, TaskRunState
 from tests.factories import make_cell, make_published_run, make_revision, make_run, make_suite, make_task, make_user
 
@@ -199,6 +202,25 @@ def same_example_twice() -> None:
     TaskExample.objects.create(task=example().task, record=0)
 
 
+def gallery(**facts: Any) -> Gallery:
+    defaults = {"suite_slug": "s", "synthetic": True, "model_key": "k", "model_name": "m", "dimension": 2}
+    return Gallery.objects.create(**{**defaults, **facts})
+
+
+def gallery_item(**facts: Any) -> GalleryItem:
+    defaults = {"key": "k", "kind": "image", "family": "image_to_label", "domain": "neuro", "embedding": [0.0, 1.0]}
+    return GalleryItem.objects.create(gallery=facts.pop("gallery", None) or gallery(), **{**defaults, **facts})
+
+
+def same_gallery_twice() -> None:
+    gallery()
+    gallery()
+
+
+def same_gallery_item_twice() -> None:
+    gallery_item(gallery=gallery_item().gallery)
+
+
 FORBIDDEN: dict[str, Callable[[], Any]] = {
     "api_token_has_name": lambda: any_token(name=""),
     "api_token_prefix_form": lambda: any_token(prefix="hf_abcdef"),
@@ -222,6 +244,13 @@ FORBIDDEN: dict[str, Callable[[], Any]] = {
     "task_example_unique": same_example_twice,
     "task_example_text_bounded": lambda: example(text="x" * (EXAMPLE_CHARACTERS + 1)),
     "task_example_image_bounded": lambda: example(n_images=0, image=b"x"),
+    "gallery_unique": same_gallery_twice,
+    "gallery_dimension_can_be_indexed": lambda: gallery(dimension=MAX_DIMENSION + 1),
+    "gallery_item_unique": same_gallery_item_twice,
+    "gallery_item_kind_known": lambda: gallery_item(kind="x"),
+    "gallery_item_text_bounded": lambda: gallery_item(caption="x" * (GALLERY_TEXT_CHARACTERS + 1)),
+    "gallery_item_pictures_bounded": lambda: gallery_item(picture=b"x" * (PICTURE_BYTES + 1)),
+    "gallery_item_box_in_a_whole": lambda: gallery_item(box=[4, 0, 4, 9], whole=b"x"),
     "run_comparison_of_two_runs": comparison_with_itself,
     "suite_slug_version_unique": lambda: [
         Suite.objects.create(slug="s", version="1", title="", synthetic=False, is_live=live) for live in (True, False)

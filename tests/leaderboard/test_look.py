@@ -15,7 +15,7 @@ from tests.leaderboard.pages import blocked_by_policy, wrongly_nested
 
 ADDRESSES = (
     "/", "/boards/family/image_to_label/", "/boards/domain/abdominal/", "/models/lab/model/", "/tasks/",
-    "/tasks/medheb-test/task0/", "/methods/", "/systems/", "/analyses/", "/compare/", "/boards/split/held_out/", "/nosuchpage/", "/?sort=nosuch",
+    "/tasks/medheb-test/task0/", "/methods/", "/systems/", "/analyses/", "/compare/", "/demo/", "/boards/split/held_out/", "/nosuchpage/", "/?sort=nosuch",
 )  # fmt: skip
 
 

@@ -98,3 +98,12 @@ def test_what_is_remembered_is_bounded(monkeypatch) -> None:
     for name, brightness in (("b", 2), ("c", 3), ("b", 2), ("a", 1), ("b", 2), ("c", 3)):
         encoder.embed([question(name, brightness, "")])
     assert [passed[0] for passed in towers.passes[1:]] == [1, 3], "c was used longest ago when a came back"
+
+
+def test_what_was_seen_can_be_forgotten() -> None:
+    towers = CountingTowers()
+    encoder = DualEncoder(towers)
+    encoder.embed([question("a", 10, "x")])
+    encoder.forget()
+    assert encoder.embed([question("a", 30, "x")]).tolist() == [[15.0, 1.0]], "another image of the same name"
+    assert len(towers.passes) == 2
