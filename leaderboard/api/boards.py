@@ -97,7 +97,7 @@ def _page(slug: str, name: tuple[AggregateScope, str], asked: RowFilter) -> dict
     suite = _suite(slug, SuiteKind.RETRIEVAL)
     stored = stored_boards(suite, [name])[name]
     wanted = BoardFilter(text=asked.q, licence=asked.licence, max_parameters=asked.max_parameters)
-    rows = [row for row in stored.board.rows if wanted.accepts(row.model)]
+    rows = [row for row in stored.board.rows if wanted.accepts(row)]
     part = rows[asked.offset : asked.offset + asked.limit]
     return {**board_answer(suite, stored, part), "count": len(rows), "limit": asked.limit, "offset": asked.offset}
 
