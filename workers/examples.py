@@ -18,7 +18,7 @@ from evaluation.suites.medheb.records import parse_record
 from evaluation.types import SuiteSpec, TaskSpec
 from leaderboard.models import Suite, Task
 from leaderboard.selectors.examples import Place, example_runs, stored_examples, text_may_be_shown, wanted_places
-from leaderboard.services.examples import ExampleInput, task_examples_store
+from leaderboard.services.examples import ExampleInput, Picture, task_examples_store
 from workers.suite_folders import suite_folder
 
 PICTURE_PIXELS = 192
@@ -78,7 +78,7 @@ def _inputs(spec: TaskSpec, folder: Path, places: Sequence[Place]) -> Iterator[E
         )
 
 
-def _picture(source: EmbeddingInput) -> bytes | None:
+def _picture(source: EmbeddingInput) -> Picture | None:
     """A JPEG of up to four of an input's pictures side by side; None where they cannot be read."""
     try:
         images = decode(source).images
@@ -94,7 +94,7 @@ def _picture(source: EmbeddingInput) -> bytes | None:
         left += image.width
     stream = io.BytesIO()
     strip.save(stream, "JPEG", quality=JPEG_QUALITY, optimize=True)
-    return stream.getvalue()
+    return Picture(stream.getvalue(), width=strip.width, height=strip.height)
 
 
 def _reduced(image: Image.Image, side: int) -> Image.Image:

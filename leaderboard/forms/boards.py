@@ -23,7 +23,7 @@ COMMERCIAL_LICENCES = frozenset(
 )  # fmt: skip
 GATED = (("", "Any"), ("no", "Open"), ("yes", "Gated"))
 ANY = ("", "Any")
-RANKS = (("", "All tasks"), ("clean", "Without training data"))
+RANKS = (("", "On all tasks"), ("clean", "Without training data"))
 DECLARED = (
     ANY,
     (TrainingDataStatement.UNKNOWN.value, "Unknown"),
@@ -132,7 +132,7 @@ class RetrievalFilterForm(BoardFilterForm):
     """The filters above a board of a retrieval suite, and on which tasks its models are ranked."""
 
     declared = forms.ChoiceField(label="Declared training data", required=False, choices=DECLARED)
-    ranks = forms.ChoiceField(label="Rank on", required=False, choices=RANKS)
+    ranks = forms.ChoiceField(label="Rank", required=False, choices=RANKS)
 
 
 def licence_choices(models: Sequence[PublishedModel]) -> list[tuple[str, str]]:

@@ -93,6 +93,7 @@ def clean_mean(board: Board) -> Drawn:
         + ("mean of the families' means, " if is_overall else "mean of the tasks on this board, ")
         + f"{LEFT_OUT}; where tasks are left out, how many are counted stands beside it",
         headers=("clean_mean_hit_at_1_percent", "clean_mean_tasks"),
+        style="wrap",
     )
     chance = Cell(
         text=figures.percent(board.chance),

@@ -221,7 +221,8 @@ FORBIDDEN: dict[str, Callable[[], Any]] = {
     ),
     "task_example_unique": same_example_twice,
     "task_example_text_bounded": lambda: example(text="x" * (EXAMPLE_CHARACTERS + 1)),
-    "task_example_image_bounded": lambda: example(n_images=0, image=b"x"),
+    "task_example_image_bounded": lambda: example(n_images=0, image=b"x", image_width=1, image_height=1),
+    "task_example_image_sized": lambda: example(n_images=1, image=b"x", image_width=1),
     "run_comparison_of_two_runs": comparison_with_itself,
     "suite_slug_version_unique": lambda: [
         Suite.objects.create(slug="s", version="1", title="", synthetic=False, is_live=live) for live in (True, False)
@@ -445,9 +446,9 @@ def test_a_mean_above_chance_may_be_negative() -> None:
 
 
 def test_an_example_image_is_bounded_and_of_an_input_with_images() -> None:
-    task = example(n_images=1, image=b"x" * EXAMPLE_IMAGE_BYTES).task
+    task = example(n_images=1, image=b"x" * EXAMPLE_IMAGE_BYTES, image_width=1, image_height=1).task
     with pytest.raises(IntegrityError, match="task_example_image_bounded"), transaction.atomic():
-        example(task=task, record=1, n_images=1, image=b"x" * (EXAMPLE_IMAGE_BYTES + 1))
+        example(task=task, record=1, n_images=1, image=b"x" * (EXAMPLE_IMAGE_BYTES + 1), image_width=1, image_height=1)
     with pytest.raises(IntegrityError, match="task_example_text_bounded"), transaction.atomic():
         example(task=task, record=2, instruction="x" * (EXAMPLE_CHARACTERS + 1))
 
