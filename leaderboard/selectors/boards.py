@@ -12,8 +12,8 @@ from uuid import UUID
 
 from leaderboard.models import AggregateScore, Run, Task, TaskRun
 from leaderboard.models.vocabulary import AggregateScope, Family, TaskRunState
-from leaderboard.selectors.board_making import missing_reasons, score_of
-from leaderboard.selectors.board_rows import OTHER_DATA, Board, BoardRow, GroupScore, Missing, board_order
+from leaderboard.selectors.board_making import board_order, missing_reasons, score_of
+from leaderboard.selectors.board_rows import OTHER_DATA, Board, BoardRow, GroupScore, Missing
 from leaderboard.selectors.catalogue import LISTED, SuiteSummary
 from leaderboard.selectors.place_ranks import competition_ranks
 from leaderboard.selectors.published import MAIN_METRIC, published_model
