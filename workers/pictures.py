@@ -9,6 +9,7 @@ from evaluation.decoding.inputs import decode
 from evaluation.decoding.sampling import sample_evenly
 from evaluation.errors import EvaluationError
 from evaluation.inputs import EmbeddingInput
+from leaderboard.services.examples import Picture
 
 PICTURE_PIXELS = 192
 SMALL_PICTURE_PIXELS = 128
@@ -19,7 +20,7 @@ JPEG_QUALITY = 82
 logger = logging.getLogger(__name__)
 
 
-def small_picture(source: EmbeddingInput) -> bytes | None:
+def small_picture(source: EmbeddingInput) -> Picture | None:
     """A JPEG of up to four of an input's pictures side by side; None where they cannot be read."""
     try:
         images = decode(source).images
@@ -33,7 +34,7 @@ def small_picture(source: EmbeddingInput) -> bytes | None:
     for image in small:
         strip.paste(image, (left, (strip.height - image.height) // 2))
         left += image.width
-    return jpeg(strip)
+    return Picture(jpeg(strip), width=strip.width, height=strip.height)
 
 
 def _reduced(image: Image.Image, side: int) -> Image.Image:

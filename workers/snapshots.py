@@ -20,9 +20,9 @@ from leaderboard import queue
 from leaderboard.models import Run, Suite, TaskRun
 from leaderboard.models.vocabulary import SuiteKind, TaskRunState
 from leaderboard.selectors.catalogue import LISTED
-from leaderboard.selectors.due_snapshots import suites_to_build
+from leaderboard.selectors.due_snapshots import suites_to_build, suites_to_mark
 from leaderboard.selectors.snapshots import installed_tasks
-from leaderboard.services.snapshots import snapshot_retire, snapshot_store, snapshot_turn
+from leaderboard.services.snapshots import snapshot_mark_anew, snapshot_retire, snapshot_store, snapshot_turn
 from workers.examples import build_examples
 from workers.probe_snapshots import probe_snapshot
 from workers.rounding import rounded
@@ -45,20 +45,22 @@ class _Measured:
 
 
 def build_snapshots() -> None:
-    """Bring the statistics of every suite that needs it up to date."""
-    for suite_id in suites_to_build():
+    """Bring the statistics and boards of every suite that needs it up to date."""
+    for suite_id in sorted({*suites_to_build(), *suites_to_mark()}):
         build_snapshot(suite_id)
 
 
 def build_snapshot(suite_id: int) -> bool:
-    """Bring the statistics of one suite up to date; whether there was anything to do and it was done.
+    """Bring the statistics and boards of one suite up to date; whether there was anything to do and it was done.
 
-    Only one worker computes a suite's statistics at a time. What cannot be computed is logged and leaves the board
+    Where only what is known of training data has changed, the statistics stay. Only one worker computes a suite's statistics at a time. What cannot be computed is logged and leaves the board
     without ranks' intervals; it never stops a worker.
     """
     with snapshot_turn(suite_id) as is_ours:
-        if not is_ours or suite_id not in suites_to_build():
+        if not is_ours:
             return False
+        if suite_id not in suites_to_build():
+            return _mark_anew(suite_id)
         started = time.monotonic()
         suite = Suite.objects.get(pk=suite_id)
         try:
@@ -67,9 +69,17 @@ def build_snapshot(suite_id: int) -> bool:
             logger.exception("statistics of %s cannot be computed", suite)
             return False
     logger.info("statistics of %s: %d runs in %.1f s", suite, n_runs, time.monotonic() - started)
-    if suite_id in suites_to_build():
+    if suite_id in suites_to_build() or suite_id in suites_to_mark():
         queue.ring_snapshot(suite_id)
     return True
+
+
+def _mark_anew(suite_id: int) -> bool:
+    is_due = suite_id in suites_to_mark()
+    if is_due:
+        snapshot_mark_anew(suite_id=suite_id)
+        logger.info("boards of suite %d made anew: what is known of training data has changed", suite_id)
+    return is_due
 
 
 def _build(suite: Suite) -> int:

@@ -70,6 +70,11 @@ class BoardRowAnswer(Schema):
     families: dict[str, Mean] = Field(description="By family; on the overall board alone.")
     tasks: dict[str, TaskValue] = Field(description="By the task's name; not on the overall board.")
     missing: list[MissingTasks]
+    contaminated_tasks: list[str] = Field(description="Tasks with a score whose data the model was trained on.")
+    clean_mean: float | None = Field(
+        description="The mean without them, in [0, 1]; null where tasks are missing or a family has none left."
+    )
+    clean_rank: int | None = Field(description="The place by it among the rows that have one; equal means share it.")
 
 
 class BoardAnswer(Schema):
@@ -142,6 +147,9 @@ def board_row_answer(row: BoardRow, *, task_names: Mapping[int, str]) -> dict[st
         "families": row.groups,
         "tasks": {task_names[task]: score for task, score in row.tasks.items()},
         "missing": row.missing,
+        "contaminated_tasks": row.contaminated,
+        "clean_mean": row.clean.value if row.clean else None,
+        "clean_rank": row.clean_rank,
     }
 
 

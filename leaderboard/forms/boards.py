@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from django import forms
 
+from leaderboard.models.vocabulary import TrainingDataStatement
 from leaderboard.selectors.board_rows import Cost
 from leaderboard.selectors.published import PublishedModel
 
@@ -22,14 +23,24 @@ COMMERCIAL_LICENCES = frozenset(
 )  # fmt: skip
 GATED = (("", "Any"), ("no", "Open"), ("yes", "Gated"))
 ANY = ("", "Any")
+RANKS = (("", "On all tasks"), ("clean", "Without training data"))
+DECLARED = (
+    ANY,
+    (TrainingDataStatement.UNKNOWN.value, "Unknown"),
+    (TrainingDataStatement.NONE.value, "None of these data sets"),
+    (TrainingDataStatement.LISTED.value, "Listed data sets"),
+)
+NO_FILTERS = frozenset({"q", "ranks"})
+"""Fields of the form that are not the filter of the same name."""
 
 
 class Listed(Protocol):
-    """A row of any board."""
+    """A row of any board; only those of retrieval suites are asked for `training_data`."""
 
     model: PublishedModel
     cost: Cost
     submitted_at: Any
+    training_data: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +54,7 @@ class BoardFilter:
     max_dimension: int | None = None
     gated: str = ""
     submitted_after: date | None = None
+    declared: str = ""
 
     @property
     def is_set(self) -> bool:
@@ -59,6 +71,7 @@ class BoardFilter:
             and _is_at_most(model.parameters, self.max_parameters)
             and _is_at_most(model.dimension, self.max_dimension)
             and self.gated in {"", "yes" if model.gated else "no"}
+            and (not self.declared or row.training_data == self.declared)
             and (
                 self.submitted_after is None
                 or (row.submitted_at is not None and row.submitted_at.date() >= self.submitted_after)
@@ -111,8 +124,15 @@ class BoardFilterForm(forms.Form):
         """The filter of a valid form."""
         return BoardFilter(
             text=self.cleaned_data["q"].strip(),
-            **{name: self.cleaned_data[name] for name in self.fields if name != "q"},
+            **{name: self.cleaned_data[name] for name in self.fields if name not in NO_FILTERS},
         )
+
+
+class RetrievalFilterForm(BoardFilterForm):
+    """The filters above a board of a retrieval suite, and on which tasks its models are ranked."""
+
+    declared = forms.ChoiceField(label="Declared training data", required=False, choices=DECLARED)
+    ranks = forms.ChoiceField(label="Rank", required=False, choices=RANKS)
 
 
 def licence_choices(models: Sequence[PublishedModel]) -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ class TaskExample(models.Model):
 
     `record` is a record's number in the task file and `place` the candidate's place in it, both from 0; the query of a
     record has no place. `image` is a small JPEG of up to four of the input's pictures, and is only there where the
-    licence of the data allows showing them.
+    licence of the data allows showing them; its size is in pixels.
     """
 
     task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="examples")
@@ -27,6 +27,8 @@ class TaskExample(models.Model):
     n_images = models.PositiveIntegerField(default=0)
     is_volume = models.BooleanField(default=False)
     image = models.BinaryField(null=True)
+    image_width = models.PositiveSmallIntegerField(null=True)
+    image_height = models.PositiveSmallIntegerField(null=True)
 
     class Meta:
         ordering = ["task", "record", "place"]
@@ -43,6 +45,14 @@ class TaskExample(models.Model):
                 condition=Q(image__isnull=True)
                 | (Q(n_images__gte=1) & Q(LessThanOrEqual(Length("image"), EXAMPLE_IMAGE_BYTES))),
                 name="task_example_image_bounded",
+            ),
+            models.CheckConstraint(
+                condition=Q(image__isnull=True, image_width__isnull=True, image_height__isnull=True)
+                | (
+                    Q(image__isnull=False, image_width__isnull=False, image_height__isnull=False)
+                    & Q(image_width__gte=1, image_height__gte=1)
+                ),
+                name="task_example_image_sized",
             ),
         ]
 

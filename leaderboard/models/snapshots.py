@@ -16,6 +16,8 @@ class BoardSnapshot(models.Model):
     `content` is a document of `evaluation/schemas/board.schema.json`, or of `probe_board.schema.json` for a probing
     suite, whose models are ids of runs. A result that was measured on other data than most is left out of it:
     `left_out` says in which tasks, by run. `differences` holds the paired differences between the best models.
+    `training_data` is a digest of what was known of the models' training data when its boards were made, empty for a
+    probing suite, whose boards do not show it.
     """
 
     suite = models.ForeignKey(Suite, on_delete=models.CASCADE, related_name="snapshots")
@@ -26,6 +28,7 @@ class BoardSnapshot(models.Model):
     content = models.JSONField()
     differences = models.JSONField()
     left_out = models.JSONField(default=dict, blank=True)
+    training_data = models.CharField(max_length=64, blank=True)
 
     class Meta:
         ordering = ["-built_at"]

@@ -9,6 +9,7 @@ from uuid import UUID
 from leaderboard.models.vocabulary import AggregateScope
 from leaderboard.selectors.board_making import score_of
 from leaderboard.selectors.board_rows import Board, BoardRow, BoardTask, Cost, GroupScore, Missing
+from leaderboard.selectors.clean_means import CleanMean
 from leaderboard.selectors.published import PublishedModel, TaskScore
 from leaderboard.selectors.snapshots import Standing
 
@@ -86,6 +87,11 @@ def _row_document(row: BoardRow, tasks: Sequence[BoardTask]) -> dict[str, Any]:
         "missing": [[missing.code, missing.n_tasks] for missing in row.missing],
         "cost": list(astuple(row.cost)),
         "submitted_at": row.submitted_at.isoformat() if row.submitted_at else None,
+        "contaminated": list(row.contaminated),
+        "clean": None if row.clean is None else list(astuple(row.clean)),
+        "clean_rank": row.clean_rank,
+        "clean_groups": {key: list(astuple(mean)) for key, mean in row.clean_groups.items()},
+        "training_data": row.training_data,
     }  # fmt: skip
 
 
@@ -112,4 +118,9 @@ def _row(document: Mapping[str, Any], tasks: Sequence[BoardTask]) -> BoardRow:
         adjusted=document["adjusted"],
         cost=Cost(*document["cost"]),
         submitted_at=datetime.fromisoformat(submitted_at) if submitted_at else None,
+        contaminated=tuple(document["contaminated"]),
+        clean=None if document["clean"] is None else CleanMean(*document["clean"]),
+        clean_rank=document["clean_rank"],
+        clean_groups={key: CleanMean(*numbers) for key, numbers in document["clean_groups"].items()},
+        training_data=document["training_data"],
     )

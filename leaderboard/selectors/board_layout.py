@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import fields
 
 from leaderboard.selectors.board_rows import BoardRow, BoardTask, Cost, GroupScore, Missing
+from leaderboard.selectors.clean_means import CleanMean
 from leaderboard.selectors.probe_boards import Place
 from leaderboard.selectors.probe_rows import Ceiling, ProbeCell
 from leaderboard.selectors.published import PublishedModel, TaskScore
@@ -13,6 +14,7 @@ VERSION = 1
 """To be raised when documents change in another way than by a field of the classes below."""
 _CLASSES = (
     PublishedModel, BoardRow, BoardTask, Cost, GroupScore, Missing, TaskScore, Standing, Place, Ceiling, ProbeCell,
+    CleanMean,
 )  # fmt: skip
 
 LAYOUT = hashlib.sha256(

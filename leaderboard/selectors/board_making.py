@@ -7,7 +7,18 @@ from uuid import UUID
 
 from leaderboard.models import BoardSnapshot, Run, Score, Task, TaskRun
 from leaderboard.models.vocabulary import CHOICES_OF, AggregateScope, TaskRunState, release_groups
-from leaderboard.selectors.board_rows import OTHER_DATA, Board, BoardRow, BoardTask, Cost, GroupScore, Missing
+from leaderboard.selectors.board_rows import (
+    OTHER_DATA,
+    Board,
+    BoardRow,
+    BoardTask,
+    Cost,
+    GroupScore,
+    Missing,
+    board_order,
+)  # fmt: skip
+from leaderboard.selectors.clean_boards import clean_groups, row_clean_mean, with_clean_ranks
+from leaderboard.selectors.known_training import KnownTraining
 from leaderboard.selectors.published import TaskScore, published_model
 from leaderboard.selectors.run_costs import run_costs, runs_with_devices, usual_device
 from leaderboard.selectors.snapshots import BoardContent, Standing, board_content
@@ -18,9 +29,12 @@ OVERVIEW_SCOPES = (AggregateScope.FAMILY, AggregateScope.DOMAIN, AggregateScope.
 """The axes whose means stand on the overall board."""
 
 
-def boards_of_snapshot(snapshot: BoardSnapshot) -> Iterator[Board]:
-    """The overall board and one for each group of every axis, complete rows first. Five queries in all."""
-    measured = _measured(snapshot)
+def boards_of_snapshot(snapshot: BoardSnapshot, training: Mapping[UUID, KnownTraining]) -> Iterator[Board]:
+    """The overall board and one for each group of every axis, complete rows first. Five queries in all.
+
+    `training` is what is known of the training data of each run's model.
+    """
+    measured = _measured(snapshot, training)
     yield _overall(measured)
     for scope, choices in CHOICES_OF.items():
         for key in choices.values:
@@ -29,7 +43,10 @@ def boards_of_snapshot(snapshot: BoardSnapshot) -> Iterator[Board]:
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """What a snapshot covers: runs, tasks, scores by run and task, the state and error of task runs, and costs."""
+    """What a snapshot covers: runs, tasks, scores by run and task, the state and error of task runs, and costs.
+
+    `training` is what is known of the training data of each run's model.
+    """
 
     content: BoardContent
     left_out: Mapping[str, Sequence[str]]
@@ -38,6 +55,7 @@ class _Measured:
     scores: Mapping[UUID, Mapping[int, TaskScore]]
     states: Mapping[tuple[UUID, int], str]
     costs: Mapping[UUID, Cost]
+    training: Mapping[UUID, KnownTraining]
 
     @property
     def device(self) -> str:
@@ -45,7 +63,7 @@ class _Measured:
         return usual_device(self.costs.values())
 
 
-def _measured(snapshot: BoardSnapshot) -> _Measured:
+def _measured(snapshot: BoardSnapshot, training: Mapping[UUID, KnownTraining]) -> _Measured:
     runs = runs_with_devices(snapshot.runs)
     return _Measured(
         content=board_content(snapshot.content),
@@ -60,6 +78,7 @@ def _measured(snapshot: BoardSnapshot) -> _Measured:
             .values_list("run_id", "task_id", "state", "error_code")
         },
         costs=run_costs(runs),
+        training=training,
     )
 
 
@@ -137,7 +156,7 @@ def _mean(values: Iterable[float]) -> float:
 
 def _rows(measured: _Measured, scope: AggregateScope, key: str, tasks: Sequence[Task]) -> tuple[BoardRow, ...]:
     rows = [_row(measured, run, scope, key, tasks) for run in measured.runs]
-    return tuple(sorted(rows, key=board_order))
+    return tuple(sorted(with_clean_ranks(rows), key=board_order))
 
 
 def _row(measured: _Measured, run: Run, scope: AggregateScope, key: str, tasks: Sequence[Task]) -> BoardRow:
@@ -147,6 +166,8 @@ def _row(measured: _Measured, run: Run, scope: AggregateScope, key: str, tasks: 
     scores = measured.scores.get(run.pk, {})
     own = {task.pk: scores[task.pk] for task in tasks if task.pk in scores}
     cv = measured.content.analysis("cv", run.pk) if is_overall else None
+    training = measured.training.get(run.pk, KnownTraining())
+    hits = {task: score.value for task, score in own.items()}
     return BoardRow(
         model=published_model(run),
         rank=rank,
@@ -161,6 +182,10 @@ def _row(measured: _Measured, run: Run, scope: AggregateScope, key: str, tasks: 
         adjusted=_mean(score.adjusted for score in own.values()) if own and rank is not None else None,
         cost=measured.costs[run.pk],
         submitted_at=run.revision.created_at,
+        contaminated=tuple(task.name for task in tasks if task.pk in training.tasks and task.pk in own),
+        clean=row_clean_mean(hits, tasks, training.tasks, is_overall=is_overall) if rank is not None else None,
+        clean_groups=clean_groups(hits, tasks, training.tasks, scopes=OVERVIEW_SCOPES) if is_overall else {},
+        training_data=training.statement.value,
     )
 
 
@@ -178,11 +203,6 @@ def _groups(content: BoardContent, run_id: UUID) -> dict[str, GroupScore]:
         for key in CHOICES_OF[scope].values
     }
     return {key: score for key, score in found.items() if score is not None}
-
-
-def board_order(row: BoardRow) -> tuple[bool, int, int, str, int]:
-    """Complete rows by rank, then the others by coverage and name."""
-    return (row.rank is None, row.rank or 0, -row.n_tasks, row.model.repo_id.lower(), row.model.revision_id)
 
 
 def _missing(measured: _Measured, run: Run, tasks: Sequence[Task]) -> tuple[Missing, ...]:

@@ -4,12 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from leaderboard.models.vocabulary import AggregateScope
+from leaderboard.models.vocabulary import AggregateScope, TrainingDataStatement
+from leaderboard.selectors.clean_means import CleanMean
 from leaderboard.selectors.published import PublishedModel, TaskScore
 from leaderboard.selectors.snapshots import Standing, SuiteStatistics
 
 OTHER_DATA = "other_data"
 """Why a task is missing from a row that has a score in it: most other runs were measured on other data."""
+
+TRAINED_ON = "trained_on"
+"""Why a row has no mean without training data: the model was trained on the data of these tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,10 @@ class BoardRow:
     `groups` is on the overall board the mean of each family, domain, evidence form and split by its key; `tasks` is by
     task on the others, where there are few enough for columns. `adjusted` is the mean over the tasks of
     (hit - chance) / (1 - chance), only for a complete row. `submitted_at` is when the revision first came to the site.
+
+    `contaminated` names the tasks with a score whose data the model was trained on. `clean` is the mean without them
+    and `clean_rank` the place by it, None for an incomplete row or one without such a mean; `clean_groups` is by key, of
+    the groups that have such a task. `training_data` is what submitters declared.
     """
 
     model: PublishedModel
@@ -76,6 +84,16 @@ class BoardRow:
     adjusted: float | None = None
     cost: Cost = Cost()
     submitted_at: datetime | None = None
+    contaminated: tuple[str, ...] = ()
+    clean: CleanMean | None = None
+    clean_rank: int | None = None
+    clean_groups: Mapping[str, CleanMean] = field(default_factory=dict)
+    training_data: str = TrainingDataStatement.UNKNOWN.value
+
+
+def board_order(row: BoardRow) -> tuple[bool, int, int, str, int]:
+    """Complete rows by rank, then the others by coverage and name."""
+    return (row.rank is None, row.rank or 0, -row.n_tasks, row.model.repo_id.lower(), row.model.revision_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ read what `board_making` made of a snapshot instead.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from uuid import UUID
 
 from leaderboard.models import AggregateScore, Run, Task, TaskRun
@@ -15,11 +15,10 @@ from leaderboard.models.vocabulary import AggregateScope, Family, TaskRunState
 from leaderboard.selectors.board_making import board_order, group_chances, missing_reasons, score_of
 from leaderboard.selectors.board_rows import OTHER_DATA, Board, BoardRow, GroupScore, Missing
 from leaderboard.selectors.catalogue import LISTED, SuiteSummary
+from leaderboard.selectors.place_ranks import competition_ranks
 from leaderboard.selectors.published import MAIN_METRIC, published_model
 from leaderboard.selectors.snapshots import Standing, SuiteStatistics, suite_statistics
 
-EQUAL_DECIMALS = 9
-"""Means that agree to this many decimals are equal: sums in another order differ in the last bits."""
 OVERALL = AggregateScope.OVERALL
 
 
@@ -120,15 +119,6 @@ def _aggregates(runs: Sequence[Run]) -> dict[AggregateKey, GroupScore]:
         )
         for score in found
     }
-
-
-def competition_ranks(values: Mapping[UUID, float]) -> dict[UUID, int]:
-    """Rank 1 for the largest; equal values share a rank and the next one counts them all (1, 2, 2, 4)."""
-    rounded = {key: round(value, EQUAL_DECIMALS) for key, value in values.items()}
-    first_place: dict[float, int] = {}
-    for place, value in enumerate(sorted(rounded.values(), reverse=True), start=1):
-        first_place.setdefault(value, place)
-    return {key: first_place[value] for key, value in rounded.items()}
 
 
 def _missing(

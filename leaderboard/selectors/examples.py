@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import BooleanField, ExpressionWrapper, Q
-
 from leaderboard.models import Score, TaskExample
 from leaderboard.models.vocabulary import Family
 from leaderboard.selectors.catalogue import LISTED_SCORE
@@ -58,14 +56,20 @@ class ExampleRun:
 
 @dataclass(frozen=True, slots=True)
 class ExampleInputRow:
-    """A stored input of a task."""
+    """A stored input of a task. `width` and `height` of its picture are in pixels, None without one."""
 
     pk: int
     text: str
     instruction: str
     n_images: int
     is_volume: bool
-    has_image: bool
+    width: int | None
+    height: int | None
+
+    @property
+    def has_image(self) -> bool:
+        """Whether a picture of it is stored."""
+        return self.width is not None
 
 
 def example_runs(*, task_id: int, without: Collection[UUID] = ()) -> tuple[ExampleRun, ...]:
@@ -105,9 +109,8 @@ def wanted_places(runs: Sequence[ExampleRun]) -> set[Place]:
 
 def stored_examples(*, task_id: int) -> dict[Place, ExampleInputRow]:
     """The stored inputs of a task, without their pictures. One query."""
-    has_image = ExpressionWrapper(Q(image__isnull=False), output_field=BooleanField())
-    rows = TaskExample.objects.filter(task=task_id).annotate(has_image=has_image)
-    facts = ("pk", "text", "instruction", "n_images", "is_volume", "has_image")
+    rows = TaskExample.objects.filter(task=task_id)
+    facts = ("pk", "text", "instruction", "n_images", "is_volume", "image_width", "image_height")
     return {
         Place(record, place): ExampleInputRow(*rest)
         for record, place, *rest in rows.values_list("record", "place", *facts)

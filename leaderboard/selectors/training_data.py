@@ -12,10 +12,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from leaderboard.models import ModelRevision, Score, Submission, Task, TrainingDataMark
-from leaderboard.models.vocabulary import Domain, TrainingVerdict
+from leaderboard.models.vocabulary import Domain, TrainingDataStatement, TrainingVerdict
 from leaderboard.selectors.catalogue import LISTED_SCORE
 
 OTHER_SOURCES = "Other suites of this board"
@@ -78,9 +78,7 @@ def training_datasets(revision_ids: Collection[int]) -> dict[int, frozenset[str]
     """
     models = dict(ModelRevision.objects.filter(pk__in=revision_ids).values_list("pk", "model_id"))
     found: dict[int, set[str]] = {revision: set() for revision in models}
-    declared = Submission.objects.filter(
-        revision__in=revision_ids, runs__published_at__isnull=False, is_private=False
-    ).exclude(declared_training_data=[])
+    declared = _counting(revision_ids).exclude(declared_training_data=[])
     for revision, names in declared.values_list("revision_id", "declared_training_data"):
         found[revision] |= set(names)
     marks = _marks(models.values())
@@ -88,6 +86,29 @@ def training_datasets(revision_ids: Collection[int]) -> dict[int, frozenset[str]
         for dataset, verdict in marks.get(model, {}).items():
             (found[revision].add if verdict == TrainingVerdict.TRAINED else found[revision].discard)(dataset)
     return {revision: frozenset(names) for revision, names in found.items()}
+
+
+def training_statements(revision_ids: Collection[int]) -> dict[int, TrainingDataStatement]:
+    """What the submitters of each revision declared; of several statements the one that says most. One query.
+
+    A revision that nobody declared anything of is missing.
+    """
+    found: dict[int, TrainingDataStatement] = {}
+    for revision, stated in _counting(revision_ids).values_list("revision_id", "training_data"):
+        statement = TrainingDataStatement(stated)
+        found[revision] = max(found.get(revision, statement), statement, key=_SAYS_MORE.index)
+    return found
+
+
+_SAYS_MORE = (TrainingDataStatement.UNKNOWN, TrainingDataStatement.NONE, TrainingDataStatement.LISTED)
+"""The statements, from the one that says least."""
+
+
+def _counting(revision_ids: Collection[int]) -> QuerySet[Submission]:
+    """The submissions whose declarations count."""
+    return Submission.objects.filter(
+        revision__in=revision_ids, runs__published_at__isnull=False, is_private=False
+    ).order_by()
 
 
 def _marks(model_ids: Iterable[int]) -> dict[int, dict[str, str]]:

@@ -11,15 +11,24 @@ from leaderboard.selectors.examples import Place
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """A small JPEG and its size in pixels."""
+
+    content: bytes
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
 class ExampleInput:
-    """An input to show; `image` is a small JPEG, or None where there is none to be shown."""
+    """An input to show; `image` is None where there is none to be shown."""
 
     at: Place
     text: str
     instruction: str
     n_images: int
     is_volume: bool
-    image: bytes | None
+    image: Picture | None
 
 
 @transaction.atomic
@@ -41,7 +50,9 @@ def task_examples_store(*, task_id: int, wanted: Collection[Place], inputs: Sequ
             instruction=_shortened(found.instruction),
             n_images=found.n_images,
             is_volume=found.is_volume,
-            image=found.image,
+            image=found.image.content if found.image else None,
+            image_width=found.image.width if found.image else None,
+            image_height=found.image.height if found.image else None,
         )
         for found in inputs
     )

@@ -25,7 +25,7 @@ from leaderboard.models.vocabulary import (
     classes_within,
 )
 from leaderboard.selectors.comparison import runs_to_compare
-from leaderboard.selectors.due_snapshots import suites_to_build
+from leaderboard.selectors.due_snapshots import suites_to_build, suites_to_mark
 from leaderboard.selectors.queue_order import first_waiting_locked, run_to_join_locked
 from leaderboard.services.escalation import run_escalate
 from leaderboard.services.runs import NO_LEASE, run_fail, run_lock, run_move, task_run_move
@@ -291,7 +291,7 @@ def _ring_for_unheard() -> None:
         waiting.setdefault(worker_class, []).append(run_id)
     for worker_class, run_ids in waiting.items():
         queue.ring_again(run_ids, worker_class)
-    for suite_id in {*suites_to_build(), *(waiting.suite_id for waiting in runs_to_compare())}:
+    for suite_id in {*suites_to_build(), *suites_to_mark(), *(waiting.suite_id for waiting in runs_to_compare())}:
         queue.ring_snapshot(suite_id)
 
 

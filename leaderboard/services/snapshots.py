@@ -8,7 +8,9 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import Max
 
-from leaderboard.models import BoardChange, BoardSnapshot
+from leaderboard.models import BoardChange, BoardSnapshot, Suite
+from leaderboard.models.vocabulary import SuiteKind
+from leaderboard.selectors.known_training import training_digest, training_of_runs
 from leaderboard.services.board_tables import board_tables_store
 
 EARLIER_KEPT = 2
@@ -36,12 +38,37 @@ def snapshot_store(
     earlier.update(is_current=False)
     kept = list(earlier.order_by("-built_at", "-pk").values_list("pk", flat=True)[:EARLIER_KEPT])
     earlier.exclude(pk__in=kept).delete()
+    suite = Suite.objects.get(pk=suite_id)
+    training = training_of_runs(run_ids) if suite.kind == SuiteKind.RETRIEVAL else {}
     snapshot = BoardSnapshot.objects.create(
-        suite_id=suite_id, content=content, runs=run_ids, tasks=tasks, differences=differences, left_out=left_out
+        suite=suite,
+        content=content,
+        runs=run_ids,
+        tasks=tasks,
+        differences=differences,
+        left_out=left_out,
+        training_data=training_digest(training) if training else "",
     )
-    board_tables_store(snapshot=snapshot)
+    board_tables_store(snapshot=snapshot, training=training)
     BoardChange.objects.filter(pk__lt=BoardChange.objects.aggregate(last=Max("pk"))["last"]).delete()
     return snapshot
+
+
+@transaction.atomic
+def snapshot_mark_anew(*, suite_id: int) -> BoardSnapshot:
+    """Make the boards of a suite anew with what is known of training data now; the statistics stay what they are."""
+    present = BoardSnapshot.objects.select_for_update().get(suite=suite_id, is_current=True)
+    renewed = snapshot_store(
+        suite_id=suite_id,
+        content=present.content,
+        run_ids=present.runs,
+        tasks=present.tasks,
+        differences=present.differences,
+        left_out=present.left_out,
+    )
+    renewed.built_at = present.built_at
+    renewed.save(update_fields=["built_at"])
+    return renewed
 
 
 def snapshot_retire(*, suite_id: int) -> None:

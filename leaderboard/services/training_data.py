@@ -4,9 +4,11 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
+from leaderboard import queue
 from leaderboard.exceptions import TrainingDataUnknown, TransitionRefused
-from leaderboard.models import EmbeddingModel, TrainingDataMark, User
+from leaderboard.models import EmbeddingModel, Run, TrainingDataMark, User
 from leaderboard.models.vocabulary import ActKind, TrainingDataStatement, TrainingVerdict
+from leaderboard.selectors.catalogue import LISTED
 from leaderboard.selectors.training_data import known_datasets
 from leaderboard.services.acts import act_record
 
@@ -53,6 +55,7 @@ def training_data_mark(
     )
     details = {"dataset": dataset, "verdict": verdict}
     act_record(actor=actor.get_username(), kind=ActKind.CONTAMINATION, subject=model, reason=reason, details=details)
+    _boards_ring(model)
     return mark
 
 
@@ -70,4 +73,13 @@ def training_data_mark_lift(*, mark_id: int, actor: User) -> TrainingDataMark:
     mark.save(update_fields=["is_current"])
     details = {"dataset": mark.dataset, "verdict": mark.verdict, "lifted": True}
     act_record(actor=actor.get_username(), kind=ActKind.CONTAMINATION, subject=mark.model, details=details)
+    _boards_ring(mark.model)
     return mark
+
+
+def _boards_ring(model: EmbeddingModel) -> None:
+    """Have the boards that a model stands on made anew."""
+    for suite_id in set(
+        Run.objects.filter(LISTED, revision__model=model, suite__is_live=True).values_list("suite_id", flat=True)
+    ):
+        queue.ring_snapshot(suite_id)

@@ -1,5 +1,7 @@
 """The columns of the boards of retrieval suites."""
 
+from dataclasses import replace
+
 from django.db.models import TextChoices
 from django.urls import reverse
 
@@ -13,19 +15,26 @@ from leaderboard.views.model_columns import model_columns
 from leaderboard.views.rank_cells import UNRANKED as UNRANKED_CELL
 from leaderboard.views.rank_cells import rank_cell, rank_column, tie_styles
 from leaderboard.views.sheets import Cell, Column, Whisker
+from leaderboard.views.training_cells import clean_mean, clean_rank, group_mark, mean_mark, task_mark, trained_on
 
 REFERENCE = "For comparison"
 """What the row of chance stands under."""
 
 
-def board_columns(board: Board) -> tuple[Drawn, ...]:
-    """Every column that a board can show."""
+def board_columns(board: Board, *, is_clean: bool = False) -> tuple[Drawn, ...]:
+    """Every column that a board can show. `is_clean`: it is one of `selectors.clean_boards`."""
     if board.scope == AggregateScope.OVERALL:
-        scores = [_cv(), *(_group(board, scope, key) for scope in OVERVIEW_SCOPES for key in CHOICES_OF[scope])]
+        groups = [(scope, key) for scope in OVERVIEW_SCOPES for key in CHOICES_OF[scope]]
+        scores = [_cv(), *(_group(board, scope, key, is_clean=is_clean) for scope, key in groups)]
     else:
         tasks = board.tasks if len(board.tasks) <= MOST_TASK_COLUMNS else ()
-        scores = [_adjusted(), *(_task(task) for task in tasks)]
-    return (_rank(board), _model(), _mean(board, board_axis(board)), *scores, *model_columns(board.device))
+        scores = [_adjusted(), *(_task(task, is_clean=is_clean) for task in tasks)]
+    if is_clean:
+        rank, mean = clean_rank(), clean_mean(board)
+        scores[0] = replace(scores[0], is_default=False)  # has no value then, but addresses that name it stay good
+    else:
+        rank, mean = _rank(board), _mean(board, board_axis(board))
+    return (rank, _model(), mean, *scores, trained_on(board, is_clean=is_clean), *model_columns(board.device))
 
 
 def board_axis(board: Board) -> float:
@@ -117,7 +126,7 @@ def _mean(board: Board, top: float) -> Drawn:
             text = f"{row.n_tasks} of {row.n_expected}"
             return Cell(text=text, sort=None, data=(None, None, None), style="score none", title="Tasks evaluated")
         mean = row.mean
-        return Cell(
+        shown = Cell(
             text=figures.percent(mean.value),
             sort=mean.value,
             data=tuple(figures.csv_percent(value) for value in (mean.value, mean.lower, mean.upper)),
@@ -126,6 +135,7 @@ def _mean(board: Board, top: float) -> Drawn:
             title=f"95% interval {figures.interval(mean.lower, mean.upper)}" if mean.lower is not None else "",
             whisker=whisker(mean.lower, mean.upper, top=top, chance=board.chance),
         )
+        return mean_mark(shown, row)
 
     column = Column(
         key="mean",
@@ -177,10 +187,10 @@ def _adjusted() -> Drawn:
     return Drawn(column, cell, lambda: zero)
 
 
-def _group(board: Board, scope: AggregateScope, group: TextChoices) -> Drawn:
+def _group(board: Board, scope: AggregateScope, group: TextChoices, *, is_clean: bool) -> Drawn:
     def cell(row: BoardRow) -> Cell:
         score = row.groups.get(group.value)
-        return nothing(width=3) if score is None else group_cell(score)
+        return nothing(width=3) if score is None else group_mark(group_cell(score), row, group.value, is_clean=is_clean)
 
     expected = board.group_chance.get(group.value)
     words = f"; chance {figures.percent(expected)}" if expected is not None else "; no task of it is installed"
@@ -188,7 +198,10 @@ def _group(board: Board, scope: AggregateScope, group: TextChoices) -> Drawn:
         key=group.value,
         title=group.label,
         explanation=f"{scope.label} {group.label}: mean Hit@1 over its tasks{words}",
-        headers=tuple(f"{group.value}_{part}" for part in ("hit_at_1_percent", "lower_95", "upper_95")),
+        headers=tuple(
+            f"{'clean_' if is_clean else ''}{group.value}_{part}"
+            for part in ("hit_at_1_percent", "lower_95", "upper_95")
+        ),
         style="wrap",
     )
     is_default = scope == AggregateScope.FAMILY
@@ -209,10 +222,10 @@ def group_cell(score: GroupScore) -> Cell:
     )
 
 
-def _task(task: BoardTask) -> Drawn:
+def _task(task: BoardTask, *, is_clean: bool) -> Drawn:
     def cell(row: BoardRow) -> Cell:
         score = row.tasks.get(task.pk)
-        return nothing(width=3) if score is None else task_cell(score)
+        return nothing(width=3) if score is None else task_mark(task_cell(score), row, task.name, is_clean=is_clean)
 
     known = f"{task.n_queries} queries, chance {figures.percent(task.chance)}"
     words = known if task.is_installed else "awaiting data"

@@ -15,7 +15,7 @@ from leaderboard.views.files import FORMATS, RESPONSES
 from leaderboard.views.sheets import Sheet, address_with, linked_sheet
 
 ROWS_OF_A_PAGE = 100
-RARE_FILTERS = ("max_dimension", "gated", "submitted_after")
+RARE_FILTERS = ("max_dimension", "gated", "declared", "submitted_after")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,17 +103,18 @@ def board_view(
     order: str,
     group_of: Callable[[Any], str] = lambda _: "",
     reference: str = "",
+    form_class: type[BoardFilterForm] = BoardFilterForm,
 ) -> BoardView:
     """The view of a board that an address asks for.
 
     `order` is the column by which rows stand if the address names none, `group_of` the title of the rows' part of the
-    table, and `reference` that of the rows of what guessing gives.
+    table, and `reference` that of the rows of what guessing gives. `form_class` is the form of the board's filters.
 
     Raises:
         BadRequest: the address names a column that the board lacks, or a page that is no number.
         Http404: the board has no such page.
     """
-    form = BoardFilterForm(request.GET)
+    form = form_class(request.GET)
     form.offer(rows, kind_titles=figures.KIND_TITLES)
     is_valid = form.is_valid()
     matching = [row for row in rows if form.filter.accepts(row)] if is_valid else []

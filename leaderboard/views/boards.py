@@ -8,11 +8,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
+from leaderboard.forms.boards import RetrievalFilterForm
 from leaderboard.forms.finder import SUBJECTS, FinderForm, Question
 from leaderboard.models.vocabulary import CHOICES_OF, AggregateScope, Domain, Family, SuiteKind
-from leaderboard.selectors.board_rows import Board, BoardRow
+from leaderboard.selectors.board_rows import TRAINED_ON, Board, BoardRow
 from leaderboard.selectors.board_tables import StoredBoard, stored_boards
 from leaderboard.selectors.catalogue import SuiteSummary, live_suites
+from leaderboard.selectors.clean_boards import clean_board
 from leaderboard.views import figures
 from leaderboard.views.axes import AXES_BY_NAME, board_address
 from leaderboard.views.board_sheet import REFERENCE, board_axis, board_columns
@@ -21,10 +23,12 @@ from leaderboard.views.finder import answer, presets
 from leaderboard.views.page_cache import kept_for_everybody
 from leaderboard.views.questions import FAMILY_QUESTIONS
 from leaderboard.views.size_chart import size_chart
+from leaderboard.views.training_cells import CLEAN
 
 FRONT_HEADING = "Which embedding model finds the right evidence?"
 OVERALL = (AggregateScope.OVERALL, "")
 RANKED, UNRANKED = "", "Listed, not ranked: tasks are missing"
+ALL_TRAINED_ON = "Listed, not ranked: no task is left that the model was not trained on"
 HIDDEN_AXES = tuple(scope for scope in AXES_BY_NAME.values() if scope != AggregateScope.SPLIT)
 """The axes whose tabs are folded away until one of them is open."""
 
@@ -129,15 +133,17 @@ def _board_page(
     heading: str,
     **context: Any,
 ) -> HttpResponse:
-    board = stored.board
+    is_clean = request.GET.get("ranks") == CLEAN
+    board = clean_board(stored.board) if is_clean else stored.board
     view = board_view(
         request,
         rows=board.rows,
-        drawn=board_columns(board),
+        drawn=board_columns(board, is_clean=is_clean),
         caption=heading,
         order="rank",
-        group_of=lambda row: UNRANKED if row.rank is None else RANKED,
+        group_of=_part,
         reference=REFERENCE if board.chance is not None else "",
+        form_class=RetrievalFilterForm,
     )
     if file := file_of(view, request, stem="-".join(["medboard", suite.slug, suite.version, board.key or "overall"])):
         return file
@@ -151,7 +157,9 @@ def _board_page(
         "is_overall": board.scope == AggregateScope.OVERALL,
         "view": view,
         "axis": figures.percent(board_axis(board)),
-        "leader": _leader(board.rows),
+        "leader": None if is_clean else _leader(board.rows),
+        "is_clean": is_clean,
+        "has_training_marks": any(row.contaminated for row in board.rows),
         "chart": size_chart(view.matching),
         "unfiltered_address": _suite_address(request.path, suite),
         "suite_tabs": _suite_tabs(request.path, suites, suite),
@@ -164,6 +172,13 @@ def _board_page(
     }
     is_sound = view.is_valid and context.get("is_asked_well", True)
     return render(request, "boards/board.html", context, status=200 if is_sound else 400)
+
+
+def _part(row: BoardRow) -> str:
+    """The title of the part of the board that a row stands in."""
+    if row.rank is not None:
+        return RANKED
+    return ALL_TRAINED_ON if any(missing.code == TRAINED_ON for missing in row.missing) else UNRANKED
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import ceil
 
-from leaderboard.selectors.board_rows import OTHER_DATA, Missing
+from leaderboard.selectors.board_rows import OTHER_DATA, TRAINED_ON, Missing
 
 NOTHING = "–"
 HEAT_STEPS = 20
@@ -38,6 +38,7 @@ METRIC_TITLES = {
 REASONS = {
     "": "whose data were not installed when the run was made",
     OTHER_DATA: "measured on other data than most models",
+    TRAINED_ON: "that the model was trained on, which leaves none in a family or on this board",
     "cancelled": "cut short",
     "pending": "not run",
     "input_unsupported": "of a kind that the model cannot read",

@@ -23,7 +23,7 @@ def model_columns(device: str) -> tuple[Drawn, ...]:
             Column(
                 "speed",
                 "Inputs/s",
-                f"Inputs embedded a second over the whole run{where}; † marks another device",
+                f"Inputs embedded a second over the whole run{where}; ‡ marks another device",
                 ("inputs_per_second", "inputs_per_second_device"),
             ),
             value_of=lambda cost: cost.inputs_per_second,
@@ -34,7 +34,7 @@ def model_columns(device: str) -> tuple[Drawn, ...]:
             Column(
                 "memory",
                 "Peak GiB",
-                f"Greatest memory of the evaluating process{where}; † marks another device",
+                f"Greatest memory of the evaluating process{where}; ‡ marks another device",
                 ("peak_memory_gib", "peak_memory_gib_device"),
             ),
             value_of=lambda cost: None if cost.peak_memory_bytes is None else cost.peak_memory_bytes / GIBIBYTE,
@@ -75,7 +75,7 @@ def _cost(
             sort=value,
             data=(figures.rounded(value), row.cost.device),
             style="aside" if is_other else "",
-            mark="†" if is_other else "",
+            mark="‡" if is_other else "",
             title=f"measured on {row.cost.device or 'an unknown device'}, not on {device}" if is_other else "",
         )
 

@@ -27,6 +27,7 @@ class Cell:
     """One figure or text. `sort` of None stands last in either direction; `data` has one value a CSV column.
 
     `note` is small beside or under the text, `mark` says what is special about it, `title` is shown on pointing at it.
+    With a `dagger` there is one beside the text; what it says is for those who do not see it.
     """
 
     text: str
@@ -37,6 +38,7 @@ class Cell:
     title: str = ""
     href: str = ""
     mark: str = ""
+    dagger: str = ""
     is_row_head: bool = False
     whisker: Whisker | None = None
 

@@ -31,12 +31,14 @@ NOT_AVAILABLE = "image not available"
 
 @dataclass(frozen=True, slots=True)
 class ShownInput:
-    """An input in words, with the address of its picture or the reason why there is none."""
+    """An input in words, with the address and size of its picture or the reason why there is none."""
 
     text: str
     instruction: str
     picture: str
     words: str
+    width: int | None
+    height: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,8 @@ def _shown(task: Task, row: ExampleInputRow, at: Place) -> ShownInput:
     picture = reverse("task-picture", args=[row.pk]) if row.has_image and task.images_may_be_shown else ""
     is_allowed = text_may_be_shown(data_may_be_shown=task.images_may_be_shown, family=task.family, at=at)
     text = row.text if is_allowed else ""
-    return ShownInput(text=text, instruction=row.instruction, picture=picture, words=_words(task, row, text))
+    words = _words(task, row, text)
+    return ShownInput(text, row.instruction, picture, words, width=row.width, height=row.height)
 
 
 def _words(task: Task, row: ExampleInputRow, text: str) -> str:

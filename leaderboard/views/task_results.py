@@ -5,7 +5,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from leaderboard.models import Task
-from leaderboard.selectors.boards import competition_ranks
+from leaderboard.selectors.place_ranks import competition_ranks
 from leaderboard.selectors.published import RunOnTask, TaskScore
 from leaderboard.selectors.snapshots import TASK_SCOPE, Standing, SuiteStatistics
 from leaderboard.views import figures

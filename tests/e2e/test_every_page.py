@@ -52,6 +52,7 @@ def pages_of(site: WholeSite) -> dict[str, tuple[str, str]]:
         "board-domain": ("", "/boards/domain/thoracic/"),
         "board-split": ("", "/boards/split/in_distribution/"),
         "board-empty": ("", "/?q=nosuchmodel"),
+        "board-clean": ("", "/?ranks=clean"),
         "probing": ("", "/boards/medtec/"),
         "probing-modality": ("", "/boards/medtec/modality/chest_radiograph/"),
         "probing-level": ("", "/boards/medtec/level/L1/"),

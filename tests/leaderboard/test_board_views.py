@@ -225,5 +225,5 @@ def test_other_devices_are_marked_and_the_usual_one_is_named(client, suite) -> N
     html = get(client, "/?columns=speed&columns=memory&columns=device")
     rows = {row[0].partition("|")[0].strip(): row[1:] for row in tables(html)[0][1:] if len(row) > 1}
     assert rows["one"] == ["150", "3.0", "NVIDIA H200"], "what was carried over from another run does not count"
-    assert rows["two"] == ["150 †", "3.0 †", "NVIDIA L4"]
-    assert "on NVIDIA H200; † marks another device" in html
+    assert rows["two"] == ["150 ‡", "3.0 ‡", "NVIDIA L4"]
+    assert "on NVIDIA H200; ‡ marks another device" in html

@@ -8,8 +8,9 @@ from leaderboard.models import Suite
 from leaderboard.models.vocabulary import AggregateScope
 from leaderboard.selectors.board_rows import Board, Missing
 from leaderboard.selectors.board_tables import stored_boards
-from leaderboard.selectors.boards import competition_ranks, overall_board
+from leaderboard.selectors.boards import overall_board
 from leaderboard.selectors.catalogue import live_suites
+from leaderboard.selectors.place_ranks import competition_ranks
 from tests.board_documents import store_statistics
 from tests.factories import make_revision, make_run, make_scored_run, make_suite, make_task
 

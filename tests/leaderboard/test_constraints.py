@@ -243,7 +243,6 @@ FORBIDDEN: dict[str, Callable[[], Any]] = {
     ),
     "task_example_unique": same_example_twice,
     "task_example_text_bounded": lambda: example(text="x" * (EXAMPLE_CHARACTERS + 1)),
-    "task_example_image_bounded": lambda: example(n_images=0, image=b"x"),
     "gallery_unique": same_gallery_twice,
     "gallery_dimension_can_be_indexed": lambda: gallery(dimension=MAX_DIMENSION + 1),
     "gallery_item_unique": same_gallery_item_twice,
@@ -251,6 +250,8 @@ FORBIDDEN: dict[str, Callable[[], Any]] = {
     "gallery_item_text_bounded": lambda: gallery_item(caption="x" * (GALLERY_TEXT_CHARACTERS + 1)),
     "gallery_item_pictures_bounded": lambda: gallery_item(picture=b"x" * (PICTURE_BYTES + 1)),
     "gallery_item_box_in_a_whole": lambda: gallery_item(box=[4, 0, 4, 9], whole=b"x"),
+    "task_example_image_bounded": lambda: example(n_images=0, image=b"x", image_width=1, image_height=1),
+    "task_example_image_sized": lambda: example(n_images=1, image=b"x", image_width=1),
     "run_comparison_of_two_runs": comparison_with_itself,
     "suite_slug_version_unique": lambda: [
         Suite.objects.create(slug="s", version="1", title="", synthetic=False, is_live=live) for live in (True, False)
@@ -474,9 +475,9 @@ def test_a_mean_above_chance_may_be_negative() -> None:
 
 
 def test_an_example_image_is_bounded_and_of_an_input_with_images() -> None:
-    task = example(n_images=1, image=b"x" * EXAMPLE_IMAGE_BYTES).task
+    task = example(n_images=1, image=b"x" * EXAMPLE_IMAGE_BYTES, image_width=1, image_height=1).task
     with pytest.raises(IntegrityError, match="task_example_image_bounded"), transaction.atomic():
-        example(task=task, record=1, n_images=1, image=b"x" * (EXAMPLE_IMAGE_BYTES + 1))
+        example(task=task, record=1, n_images=1, image=b"x" * (EXAMPLE_IMAGE_BYTES + 1), image_width=1, image_height=1)
     with pytest.raises(IntegrityError, match="task_example_text_bounded"), transaction.atomic():
         example(task=task, record=2, instruction="x" * (EXAMPLE_CHARACTERS + 1))
 

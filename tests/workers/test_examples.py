@@ -146,6 +146,7 @@ def test_pictures_are_small_and_served_where_the_licence_allows(client, runs) ->
     rows = TaskExample.objects.filter(task__name="Pictures", image__isnull=False)
     assert {row.record for row in rows} == {0, 1, 2, 4, 6, 8}
     assert addresses == {f"/tasks/pictures/{row.pk}.jpg" for row in rows}
+    assert html.count('width="16" height="12" loading="lazy"') == html.count('<img src="'), "nothing moves as they load"
     response = client.get(min(addresses))
     assert (response.status_code, response["Content-Type"]) == (200, "image/jpeg")
     assert response["X-Content-Type-Options"] == "nosniff"

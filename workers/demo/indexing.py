@@ -138,6 +138,7 @@ def _new_item(item: FoundItem, folder: Path, embedding: Sequence[float]) -> NewI
     region = None
     if item.spec.family is Family.REGION_GROUNDING and item.whole is not None and len(item.evidence.images) == 1:
         region = region_of(item.evidence.images[0], item.whole)
+    picture = small_picture(item.evidence) if item.evidence.images else None
     return NewItem(
         key=item.key,
         kind=item.kind,
@@ -149,7 +150,7 @@ def _new_item(item: FoundItem, folder: Path, embedding: Sequence[float]) -> NewI
         source=", ".join(item.spec.datasets),
         licence=item.spec.licence,
         images=_relative(item, folder),
-        picture=small_picture(item.evidence) if item.evidence.images else None,
+        picture=None if picture is None else picture.content,
         box=None if region is None else region[0],
         whole=None if region is None else region[1],
         embedding=embedding,
