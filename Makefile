@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 PYTHON_BASE ?= python3.11
 OPEN_CLIP := $(CURDIR)/.open_clip
 
-.PHONY: run test faults lint requirements
+.PHONY: run test faults lint requirements documents docs
 
 run: $(VENV)/.installed
 	$(PYTHON) -m workers.launcher
@@ -25,6 +25,13 @@ lint: $(VENV)/.installed-dev
 	$(VENV)/bin/lint-imports
 	$(PYTHON) manage.py makemigrations --check --dry-run
 	$(PYTHON) manage.py check
+
+# Pages and pictures of docs/ that are made from the code.
+documents: $(VENV)/.installed-dev
+	$(PYTHON) -m documentation
+
+docs: documents
+	$(VENV)/bin/mkdocs build --strict
 
 # A build label of the machine's own torch (such as +cpu) must not be pinned for others.
 COMPILE := $(VENV)/bin/pip-compile --quiet --strip-extras --no-header --annotation-style=line \
