@@ -15,6 +15,11 @@ REMEDIES = Path(__file__).with_name("findings.yaml")
 
 _LEFT_OUT = ("leaderboard/api", "leaderboard/migrations")
 """The API's own refusals stand in its page."""
+_HEAD = """# What a check finds
+
+Everything that keeps a model from being evaluated has a code, which does not change, and a message that names the
+file, record or field. Pages show the message; the API and webhooks give both.
+"""
 _KEYWORDS = frozenset({"code", "error_code"})
 
 
@@ -45,11 +50,7 @@ def findings_page() -> str:
         KeyError: a code has neither a class whose docstring explains it nor an entry `means`.
     """
     codes = codes_in_code()
-    parts = [
-        "# What a check finds\n\n"
-        "Everything that keeps a model from being evaluated has a code, which does not change, and a message that names the\n"
-        "file, record or field. Pages show the message; the API and webhooks give both.\n"
-    ]
+    parts = [_HEAD]
     parts += [_section(group, codes) for group in read_remedies().values()]
     return "\n".join(parts)
 
