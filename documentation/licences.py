@@ -51,7 +51,9 @@ def licences() -> tuple[Licence, ...]:
     arguments = ["--from=mixed", "--format=json", "--with-system", "--packages", *names]
     tool = Path(sys.executable).with_name("pip-licenses")
     done = subprocess.run([tool, *arguments], check=True, capture_output=True, text=True)
-    stated = {canonicalize_name(row["Name"]): " ".join(row["License"].split()) for row in json.loads(done.stdout)}
+    stated: dict[str, str] = {
+        canonicalize_name(row["Name"]): " ".join(row["License"].split()) for row in json.loads(done.stdout)
+    }
     on_site = site_names()
     return tuple(Licence(name, STATED.get(name, stated[name]), name in on_site) for name in names)
 

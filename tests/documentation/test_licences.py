@@ -22,7 +22,7 @@ WEAK = {"certifi", "orjson", "psycopg", "psycopg-binary", "tqdm"}
         ("GPL-2.0-only OR MIT", False),
     ],
 )
-def test_licences_that_bind_the_whole_program_are_known(text: str, binds: bool) -> None:
+def test_licences_that_bind_the_whole_program_are_known(text: str, *, binds: bool) -> None:
     assert Licence("package", text, on_site=True).binds_changes is binds
 
 
