@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 PYTHON_BASE ?= python3.11
 OPEN_CLIP := $(CURDIR)/.open_clip
 
-.PHONY: run test faults lint requirements documents docs secrets
+.PHONY: run test faults lint requirements
 
 run: $(VENV)/.installed
 	$(PYTHON) -m workers.launcher
@@ -33,6 +33,8 @@ lint: $(VENV)/.installed-dev
 	$(VENV)/bin/detect-secrets-hook --baseline $(VENV)/secrets.baseline $$(git ls-files $(SCANNED)) || test $$? -eq $(ONLY_MOVED)
 	$(PYTHON) manage.py makemigrations --check --dry-run
 	$(PYTHON) manage.py check
+
+.PHONY: documents docs secrets
 
 # Pages and pictures of docs/ that are made from the code.
 documents: $(VENV)/.installed-dev
