@@ -57,7 +57,7 @@ def run(command: str, folder: Path) -> str:
     program, *words = shlex.split(command)
     assert program == "python"
     database = re.sub(r"/[^/?]*(\?|$)", r"/how_to\1", os.environ["DATABASE_URL"], count=1)
-    options = f"--no-migrations -p no:cacheprovider --basetemp={folder / 'tmp'}"
+    options = f"-p no:cacheprovider --basetemp={folder / 'tmp'}"
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTEST_ADDOPTS": options, "DATABASE_URL": database}
     done = subprocess.run(
         [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True, check=False
