@@ -12,7 +12,11 @@ run: $(VENV)/.installed
 
 test: $(VENV)/.installed-dev $(OPEN_CLIP)/.installed
 	$(PYTHON) -m tests.browser_setup
-	MEDBOARD_OPEN_CLIP=$(OPEN_CLIP) $(PYTHON) -m pytest
+	MEDBOARD_OPEN_CLIP=$(OPEN_CLIP) $(PYTHON) -m slipcover --source evaluation,leaderboard/services \
+		--omit '*/__main__.py' --skip-covered --out .coverage.txt --fail-under $(COVERAGE_FLOOR) -m pytest
+
+# Percent of the lines of `evaluation` and of the services that the tests' own process runs; .coverage.txt names the rest.
+COVERAGE_FLOOR := 80
 
 # The long form of tests/faults: real processes are broken for an hour or less, on a machine that does nothing else.
 faults: $(VENV)/.installed-dev
@@ -32,6 +36,10 @@ lint: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
+	$(VENV)/bin/djlint --quiet --lint templates
+	$(VENV)/bin/oxlint --quiet --deny-warnings static/*.js
+	cp .secrets.baseline $(VENV)/secrets.baseline
+	$(VENV)/bin/detect-secrets-hook --baseline $(VENV)/secrets.baseline $$(git ls-files $(SCANNED)) || test $$? -eq $(ONLY_MOVED)
 	$(PYTHON) manage.py makemigrations --check --dry-run
 	$(PYTHON) manage.py check
 	$(PYTHON) -m leaderboard.config.settings_pages --check
@@ -39,6 +47,22 @@ lint: $(VENV)/.installed-dev
 # .env.example and docs/settings.md, from leaderboard/config/variable_table.py.
 settings-pages: $(VENV)/.installed
 	$(PYTHON) -m leaderboard.config.settings_pages
+
+.PHONY: documents docs secrets
+
+# Pages and pictures of docs/ that are made from the code.
+documents: $(VENV)/.installed-dev
+	$(PYTHON) -m documentation
+
+docs: documents
+	$(VENV)/bin/mkdocs build --strict
+
+# .secrets.baseline holds what looks like a secret and is none. The hook ends with 3 where such lines have only moved.
+ONLY_MOVED := 3
+SCANNED := ':!static/vendor' ':!evaluation/suites/medtec/probes' ':!.secrets.baseline' ':!requirements*.txt'
+
+secrets: $(VENV)/.installed-dev
+	$(VENV)/bin/detect-secrets scan $$(git ls-files $(SCANNED)) > .secrets.baseline
 
 # A build label of the machine's own torch (such as +cpu) must not be pinned for others.
 COMPILE := $(VENV)/bin/pip-compile --quiet --strip-extras --no-header --annotation-style=line \
