@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from workers.demo.searching import Search
 
 N_ITEMS = 10_000
-N_QUERIES = 40
+N_QUERIES = 20
 SECONDS_TO_START = 120
 TITLE = "Answers of the demo panel"
 TEXTS = ("chest radiograph with pleural effusion", "melanoma", "axial CT of a liver cyst", "fundus with haemorrhages")
@@ -180,7 +180,7 @@ def main() -> None:
             ("a text", {"text": True, "images": 0}),
             ("an image", {"text": False, "images": 1}),
             ("text and image", {"text": True, "images": 1}),
-            ("16 slices", {"text": False, "images": 16}),
+            ("8 slices", {"text": False, "images": 8}),
         ):
             seconds = timed(search, Path(folder), **facts)
             rows.append(
