@@ -20,6 +20,9 @@ RUN_BY = {
     "docs/medtec-probes.md": "tests/evaluation/medtec/test_probe_commands.py",
     "docs/adding-a-model-family.md": "tests/documentation/test_how_to.py",
     "docs/adding-a-suite.md": "tests/documentation/test_how_to.py",
+    "docs/deployment.md": "tests/production/test_documents.py",
+    "docs/operations.md": "tests/production/test_documents.py",
+    "docs/migrations.md": "tests/production/test_documents.py",
     "docs/adding-a-page.md": "tests/documentation/test_how_to.py",
 }
 """Pages whose commands a test of their own runs."""
@@ -33,8 +36,8 @@ WHY_NOT_RUN = {
 """Patterns of commands of other pages that are not run, with the reason."""
 
 OTHER_PROGRAMS = frozenset(
-    {"accelerate", "cat", "cp", "createdb", "curl", "docker", "git", "gunicorn", "ls", "mkdir", "openssl", "pg_dump"}
-    | {"pg_restore", "psql", "systemctl"}
+    {"accelerate", "cat", "cp", "createdb", "curl", "docker", "export", "git", "gunicorn", "ls", "mkdir", "openssl", "pg_dump"}
+    | {"pg_restore", "psql", "rclone", "systemctl"}
 )
 """Programs of others whose command line is not checked."""
 

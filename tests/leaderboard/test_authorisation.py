@@ -55,6 +55,9 @@ TABLE: dict[str, Row] = {
     "compare": OPEN,
     "systems": OPEN,
     "methods": OPEN,
+    "demo": OPEN,
+    "healthz": OPEN,
+    "readyz": ("503 503 503 503", "405 405 405 405"),
     # submitting and runs
     "submit": ("in 200 200 200", "in 200 200 200"),
     "submission-detail": ("in 403 200 200", "405 405 405 405"),

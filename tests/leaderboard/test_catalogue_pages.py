@@ -18,7 +18,7 @@ from evaluation.types import MAX_EXAMPLES
 from evaluation.vocabulary import EmbedderFamily
 from leaderboard.models import Suite
 from leaderboard.models.vocabulary import Family, TaskRunState
-from leaderboard.selectors.boards import OTHER_DATA
+from leaderboard.selectors.board_rows import OTHER_DATA, TRAINED_ON
 from leaderboard.views import methods
 from leaderboard.views.figures import KIND_TITLES, REASONS
 from leaderboard.views.questions import FAMILY_QUESTIONS
@@ -189,4 +189,4 @@ def test_reasons_are_of_codes_that_exist() -> None:
     def codes(error: type[EvaluationError]) -> set[str]:
         return {error.code}.union(*(codes(child) for child in error.__subclasses__()))
 
-    assert set(REASONS) - {"", OTHER_DATA} <= codes(EvaluationError) | {state.value for state in TaskRunState}
+    assert set(REASONS) - {"", OTHER_DATA, TRAINED_ON} <= codes(EvaluationError) | {state.value for state in TaskRunState}

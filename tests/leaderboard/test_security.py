@@ -127,6 +127,7 @@ def test_djangos_deployment_check_has_nothing_to_say() -> None:
         "SECRET_KEY": "k" * 25 + "abcdefghijklmnopqrstuvwxyz0123456789",
         "BEHIND_TLS": "true",
         "ALLOWED_HOSTS": "medboard.example",
+        "SITE_URL": "https://medboard.example",
         "DATABASE_URL": "postgres://nobody:nothing@127.0.0.1:1/none",
         "REDIS_URL": "redis://127.0.0.1:1/0",
     }

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.selectors.snapshots import suites_to_build
+from leaderboard.selectors.due_snapshots import suites_to_build
 from workers.snapshots import build_snapshot
 
 
