@@ -156,7 +156,7 @@ class Board:
 
         from leaderboard import queue  # noqa: PLC0415 - the same
         from leaderboard.models import ModelRevision, User  # noqa: PLC0415 - the same
-        from tests.factories import make_revision, make_task  # noqa: PLC0415 - the same
+        from tests.factories import make_revision, make_suite, make_task  # noqa: PLC0415 - the same
 
         self.costs, self.bells, self.waits = Costs(), Counter(), dict[int, float]()
         self.joined = 0
@@ -167,7 +167,9 @@ class Board:
         self.revisions = ModelRevision.objects.bulk_create(
             [ModelRevision(model=model, commit=f"f{order.number:039x}") for order in orders]
         )
-        self.suite = self._suite(make_task)
+        self.suite = make_suite("capacity", n_tasks=0, synthetic=True)
+        for position in range(2):
+            make_task(self.suite, position=position, data_group=f"group{position}")
         self.orders = {str(revision.pk): order for revision, order in zip(self.revisions, orders, strict=True)}
         self.arrivals = deque(zip(orders, self.revisions, strict=True))
         with connection.cursor() as cursor:
@@ -177,14 +179,6 @@ class Board:
         self.idle = list(self.workers)
         self.events: list[tuple[float, int, Callable[[float], None]]] = []
         self.numbers = itertools.count()
-
-    def _suite(self, make_task: Callable[..., Any]) -> Any:
-        from leaderboard.models import Suite  # noqa: PLC0415 - needs Django set up
-
-        suite = Suite.objects.create(slug="capacity", version="1", title="Two groups of data", synthetic=True)
-        for position in range(2):
-            make_task(suite, position=position, data_group=f"group{position}")
-        return suite
 
     def _ring(self, message: str, *_: Any, **__: Any) -> None:
         self.bells[message] += 1

@@ -16,11 +16,7 @@ ENV PATH=/opt/venv/bin:$PATH \
     BEHIND_TLS=true \
     LOG_FORMAT=json \
     MEDBOARD_DATA_DIR=/tmp/data \
-    GRADIO_ANALYTICS_ENABLED=False \
-    GRADIO_SERVER_NAME=0.0.0.0 \
-    GRADIO_SERVER_PORT=7860 \
-    GRADIO_ROOT_PATH=/panel \
-    GRADIO_TEMP_DIR=/tmp/gradio
+    GRADIO_ANALYTICS_ENABLED=False
 WORKDIR /srv/medboard
 COPY docker/health.py docker/
 COPY evaluation evaluation
@@ -30,5 +26,5 @@ COPY templates templates
 COPY static static
 USER 10001
 EXPOSE 7860
-HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=4 CMD ["python", "docker/health.py", "7860", "/"]
-CMD ["python", "-m", "workers.demo"]
+HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=4 CMD ["python", "docker/health.py", "7860", "/panel/"]
+CMD ["python", "-m", "workers.demo", "--port", "7860"]

@@ -170,7 +170,11 @@ def load_and_restart(board: Stack) -> str:
         done.set()
         await coming
 
-    asyncio.run(asyncio.wait_for(everything(), timeout=LOAD_SECONDS))
+    try:
+        asyncio.run(asyncio.wait_for(everything(), timeout=LOAD_SECONDS))
+    except (AssertionError, TimeoutError) as error:
+        seen = f"{len(load.submitted)} of {SUBMISSIONS} submitted, {load.statuses}; {'; '.join(load.problems[:8])}"
+        raise AssertionError(f"{error} ({seen})") from error
     assert not load.problems, "; ".join(load.problems[:8])
     assert (load.visitors, len(load.submitted)) == (VISITORS, SUBMISSIONS)
     assert load.slowest_of_hundred() < SLOWEST_SECONDS

@@ -109,13 +109,11 @@ class Stack:
             "worker1": [*worker, "-n", "worker1@%h"],
             "worker2": [*worker, "-n", "worker2@%h"],
             "beat": [*beat, "--loglevel", "info"],
-            "panel": image_command("panel") if PANEL_IS_THERE else [],
+            "panel": [*image_command("panel")[:-1], str(self.ports["panel"])],
             "hub": [*hub, "--port", str(self.ports["hub"])],
         }
 
     def _own(self, name: str) -> dict[str, str]:
-        if name == "panel":
-            return {"GRADIO_SERVER_PORT": str(self.ports["panel"]), "GRADIO_ROOT_PATH": "/panel"}
         threads = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
         return threads if name.startswith("worker") else {}
 
@@ -137,7 +135,7 @@ class Stack:
             wait_until(lambda: self.running[name].process.poll() is None and answers(self.ports["health"], "/health"))
             wait_until(lambda: accepts(self.ports["https"]))
         else:
-            path = {"web": "/healthz", "hub": "/api/models/demo/chance", "panel": "/"}[name]
+            path = {"web": "/healthz", "hub": "/api/models/demo/chance", "panel": "/panel/"}[name]
             wait_until(lambda: answers(self.ports[name], path))
 
 
