@@ -15,11 +15,16 @@ BYTES = 48
 def main(folder: Path) -> int:
     """Write what is missing; the addresses follow from the passwords."""
     folder.mkdir(mode=0o700, exist_ok=True)
-    for name in ("secret_key", "postgres_password", "valkey_password", "metrics_token"):
+    for name in ("secret_key", "postgres_password", "valkey_password", "panel_valkey_password", "metrics_token"):
         write_once(folder / name, secrets.token_urlsafe(BYTES))
-    postgres, valkey = ((folder / name).read_text() for name in ("postgres_password", "valkey_password"))
+    postgres, valkey, panel_valkey = (
+        (folder / f"{name}_password").read_text() for name in ("postgres", "valkey", "panel_valkey")
+    )
+    panel = secrets.token_urlsafe(BYTES)  # stands nowhere but in the address
     write_once(folder / "database_url", f"postgres://medboard:{postgres}@postgres:5432/medboard")
     write_once(folder / "redis_url", f"redis://:{valkey}@valkey:6379/0")
+    write_once(folder / "panel_database_url", f"postgres://medboard_panel:{panel}@postgres:5432/medboard")
+    write_once(folder / "panel_broker_url", f"redis://:{panel_valkey}@panel-valkey:6379/0")
     return 0
 
 

@@ -9,6 +9,7 @@ requirepass ${password}
 dir ${DATA_FOLDER:-/data}
 port ${PORT:-6379}
 bind ${BIND:-* -::*}
-appendonly yes
+appendonly ${APPEND_ONLY:-yes}
+save ${SAVE:-3600 1 300 100 60 10000}
 maxmemory-policy noeviction
 SETTINGS

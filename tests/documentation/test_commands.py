@@ -36,7 +36,21 @@ WHY_NOT_RUN = {
 """Patterns of commands of other pages that are not run, with the reason."""
 
 OTHER_PROGRAMS = frozenset(
-    {"accelerate", "cat", "cp", "createdb", "curl", "docker", "export", "git", "gunicorn", "ls", "mkdir", "openssl", "pg_dump"}
+    {
+        "accelerate",
+        "cat",
+        "cp",
+        "createdb",
+        "curl",
+        "docker",
+        "export",
+        "git",
+        "gunicorn",
+        "ls",
+        "mkdir",
+        "openssl",
+        "pg_dump",
+    }
     | {"pg_restore", "psql", "rclone", "systemctl"}
 )
 """Programs of others whose command line is not checked."""

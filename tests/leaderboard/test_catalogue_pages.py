@@ -189,4 +189,6 @@ def test_reasons_are_of_codes_that_exist() -> None:
     def codes(error: type[EvaluationError]) -> set[str]:
         return {error.code}.union(*(codes(child) for child in error.__subclasses__()))
 
-    assert set(REASONS) - {"", OTHER_DATA, TRAINED_ON} <= codes(EvaluationError) | {state.value for state in TaskRunState}
+    assert set(REASONS) - {"", OTHER_DATA, TRAINED_ON} <= codes(EvaluationError) | {
+        state.value for state in TaskRunState
+    }

@@ -11,12 +11,17 @@ class ConfigurationMissing(Exception):
 
 
 def required(name: str) -> str:
-    """The value of a variable.
+    """The value of a variable, or of the file that NAME_FILE names.
 
     Raises:
-        ConfigurationMissing: it is not set, or empty.
+        ConfigurationMissing: it is not set, or empty, or its file cannot be read.
     """
-    value = os.environ.get(name, "")
+    value, file = os.environ.get(name, ""), os.environ.get(f"{name}_FILE", "")
+    if not value and file:
+        try:
+            value = Path(file).read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise ConfigurationMissing(f"{name}_FILE names {file}, which cannot be read: {error}.") from error
     if not value:
         raise ConfigurationMissing(f"{name} is not set. See .env.example, section 'the demo panel'.")
     return value

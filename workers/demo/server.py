@@ -18,12 +18,12 @@ def use_reading_role() -> None:
     Raises:
         ConfigurationMissing: PANEL_DATABASE_URL is not set.
     """
-    os.environ["DATABASE_URL"] = required("PANEL_DATABASE_URL")
-    os.environ["REDIS_URL"] = required("PANEL_BROKER_URL")
-    os.environ["SECRET_KEY"] = secrets.token_urlsafe(32)  # the panel signs nothing
+    os.environ["DATABASE_URL"] = os.environ["PANEL_DATABASE_URL"] = required("PANEL_DATABASE_URL")
+    os.environ["REDIS_URL"] = os.environ["PANEL_BROKER_URL"] = required("PANEL_BROKER_URL")
+    os.environ["SECRET_KEY"] = secrets.token_urlsafe(48)  # the panel signs nothing
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.config.settings")
-    for name in ("HUB_TOKEN", "EMAIL_URL", "METRICS_TOKEN"):
+    for name in ("PANEL_DATABASE_URL_FILE", "PANEL_BROKER_URL_FILE", "HUB_TOKEN", "EMAIL_URL", "METRICS_TOKEN"):
         os.environ.pop(name, None)
 
 

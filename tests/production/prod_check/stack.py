@@ -115,6 +115,12 @@ class Stack:
 
     def _own(self, name: str) -> dict[str, str]:
         threads = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
+        if name == "panel":
+            # No interactive worker runs here: the panel says so, which is what is looked at.
+            return {
+                "PANEL_DATABASE_URL": (self.folder / "secrets" / "database_url").read_text(),
+                "PANEL_BROKER_URL": (self.folder / "secrets" / "redis_url").read_text(),
+            }
         return threads if name.startswith("worker") else {}
 
     def _proxy_environment(self) -> dict[str, str]:
