@@ -17,7 +17,7 @@ from leaderboard.views.board_sheet import model_address
 class Answer:
     """The best model that fits a question and the next one; both None where nothing fits.
 
-    `lead` is the difference of their means in points, `overlaps` whether their 95% intervals do.
+    `lead` is the difference of their means in points, `is_open` whether either may be the better one.
     """
 
     subject: str
@@ -27,7 +27,7 @@ class Answer:
     best_address: str
     next: BoardRow | None
     lead: float
-    overlaps: bool
+    is_open: bool
     address: str
 
 
@@ -43,12 +43,19 @@ def answer(question: Question, board: Board, *, suite: str) -> Answer:
         best_address=model_address(best.model) if best else "",
         next=second,
         lead=100 * (best.mean.value - second.mean.value) if best and second else 0.0,
-        overlaps=_overlap(best, second) if best and second else False,
+        is_open=_is_open(best, second) if best and second else False,
         address=_address(question, suite),
     )
 
 
-def _overlap(one: BoardRow, other: BoardRow) -> bool:
+def _is_open(one: BoardRow, other: BoardRow) -> bool:
+    """Whether two rows cannot be told apart, query by query where the board compared them so.
+
+    Every row was compared with the best of a group of level ones. Two others are told apart if their 95% intervals do not
+    overlap, which asks for more than is needed.
+    """
+    if one.standing and other.standing and one.standing.tie_group == one.standing.rank:
+        return other.standing.tie_group == one.standing.tie_group
     return one.mean.lower <= other.mean.upper
 
 

@@ -176,8 +176,8 @@ def answer_of(html: str) -> str:
     ("query", "expected"),
     [
         # every mean has an interval of 2 points to either side in a group, and 1 point overall
-        ("", "one: Hit@1 of 80.0 (79.0 to 81.0) on 2 tasks, 10.0 points above the next, two; their 95% intervals do not overlap. All 5 that fit"),
-        ("best=domain:thoracic&terms=commercial", "two: Hit@1 of 80.0 (78.0 to 82.0) on 1 Thoracic task, 1.0 points above the next, three; their 95% intervals overlap, so either may be the better one. All 3 that fit"),
+        ("", "one: Hit@1 of 80.0 (79.0 to 81.0) on 2 tasks, 10.0 points above the next, two; that is more than chance explains (95%). All 5 that fit"),
+        ("best=domain:thoracic&terms=commercial", "two: Hit@1 of 80.0 (78.0 to 82.0) on 1 Thoracic task, 1.0 points above the next, three; that is more than chance explains (95%). All 3 that fit"),
         ("best=family:text_to_text&size=100000000", "four: Hit@1 of 50.0 (48.0 to 52.0) on 1 Text to text task, the only one that fits. See it on the board"),
         ("best=domain:neuro&size=1000", "No model with a rank fits. Allow a larger one or another licence."),
     ],

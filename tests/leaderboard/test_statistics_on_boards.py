@@ -52,7 +52,7 @@ def test_the_front_page_shows_intervals_of_ranks_and_joins_what_cannot_be_told_a
     assert html.count('class="rank tie-a"') == 2
     assert 'class="rank"' in html
     assert "1 other model cannot be told apart from it" in get(client, "/boards/domain/thoracic/")
-    assert "their 95% intervals overlap, so either may be the better one" in html
+    assert "the two cannot be told apart, so either may be the better one" in html
     assert "are being computed" not in html
     assert "2 of 3 tasks: 1 task cut short" in html
 
