@@ -49,6 +49,7 @@ class WholeSite:
     """Runs in every state, and people: a stranger, the owner of `run`, and an administrator."""
 
     published: Run
+    other: Run
     rerun: Run
     failed: Run
     run: Run
@@ -120,4 +121,6 @@ def make_whole_site(settings: object, folder: Path) -> WholeSite:
         model=strong.revision.model, dataset="made_up", verdict=TrainingVerdict.TRAINED, reason="Its card says so.",
         marked_by=people["staff"],
     )  # fmt: skip
-    return WholeSite(strong, rerun, failed, running, waiting, probed[NAMES[0]], people, token, mark)
+    return WholeSite(
+        strong, runs["google/medsiglip-448"], rerun, failed, running, waiting, probed[NAMES[0]], people, token, mark
+    )
