@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from evaluation.embedders.determinism import prepare_determinism
 from evaluation.errors import TrainingRefused
 
 _LONGEST_WAIT = timedelta(hours=12)  # of the other processes while the first one scores the dev suite
@@ -76,6 +77,7 @@ def train_medemb_command(
             kept_tokens=kept_tokens,
         ),
     )
+    prepare_determinism()
     accelerator = Accelerator(kwargs_handlers=[InitProcessGroupKwargs(timeout=_LONGEST_WAIT)])
     console = Console(quiet=not accelerator.is_main_process)
     with (

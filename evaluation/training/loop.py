@@ -12,6 +12,7 @@ from pathlib import Path
 
 import torch
 
+from evaluation.embedders.determinism import require_determinism
 from evaluation.errors import TrainingDiverged, TrainingRefused
 from evaluation.manifest import canonical_sha256
 from evaluation.training.checkpoints import Checkpoint, newest_checkpoint, write_checkpoint
@@ -91,6 +92,9 @@ def train(
 ) -> None:
     """Train in place, from the newest checkpoint where there is one.
 
+    Torch takes deterministic forms from here on, so that a training that goes on in another process ends with the same
+    bits, whatever either did before.
+
     Args:
         encoder: on the device of `processes`.
         data: the records.
@@ -106,6 +110,7 @@ def train(
         InputUnreadable: an image cannot be read; the message names it.
     """
     require_sources(data, settings.order)
+    require_determinism(strictly=False)
     state = _State(encoder, settings, processes)
     position = state.resume(reporting.checkpoints, identity) if reporting.checkpoints else Position()
     if not state.step and reporting.pause_every:
