@@ -16,7 +16,7 @@ test: $(VENV)/.installed-dev $(OPEN_CLIP)/.installed
 		--omit '*/__main__.py' --skip-covered --out .coverage.txt --fail-under $(COVERAGE_FLOOR) -m pytest
 
 # Percent of the lines of `evaluation` and of the services that the tests' own process runs; .coverage.txt names the rest.
-COVERAGE_FLOOR := 80
+COVERAGE_FLOOR := 95
 
 # The long form of tests/faults: real processes are broken for an hour or less, on a machine that does nothing else.
 faults: $(VENV)/.installed-dev
