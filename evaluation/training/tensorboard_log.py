@@ -1,5 +1,6 @@
 """Steps and scores of a training as TensorBoard reads them."""
 
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -55,5 +56,13 @@ class TensorBoardLog:
         if not self._is_written:
             return
         if self._writer is None:
+            _wait_for_a_later_name(self._folder)
             self._writer = SummaryWriter(str(self._folder), purge_step=step)
         self._writer.add_scalar(name, value, step)
+
+
+def _wait_for_a_later_name(folder: Path) -> None:
+    """Event files are read in the order of their names, which begin with the second: no two files share one."""
+    seconds = {int(file.name.split(".")[3]) for file in folder.glob("events.out.tfevents.*")}
+    if int(now := time.time()) in seconds:
+        time.sleep(1 - now % 1)

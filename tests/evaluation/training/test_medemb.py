@@ -21,7 +21,9 @@ from evaluation.embedders.registry import load_embedder
 from evaluation.errors import EvaluationError
 from evaluation.inputs import EmbeddingInput
 from evaluation.training.adapters import LANGUAGE_MODULES, AdapterSettings
+from evaluation.training.dev_suite import DevScores
 from evaluation.training.qwen_trainable import QwenTrainable
+from evaluation.training.tensorboard_log import TensorBoardLog
 from evaluation.vocabulary import EmbedderFamily
 from tests.evaluation.suite_folders import write_text_suite
 from workers.hub import HuggingFaceHub
@@ -196,3 +198,13 @@ def test_what_cannot_be_trained_is_refused(
     assert "is of the family chance" in refused(*arguments(mixed_folder, tmp_path / "chance", out))
     assert "data_missing" in refused(*arguments(tmp_path, base_folder, out))
     assert not out.exists()
+
+
+def test_files_of_one_second_are_read_in_the_order_in_which_they_were_written(tmp_path: Path) -> None:
+    for step in (1, 2, 3):
+        with TensorBoardLog(tmp_path, is_written=True) as log:
+            log.scores(step, DevScores(outcomes={}, families={"text_to_text": step / 4}))
+    seconds = sorted(int(file.name.split(".")[3]) for file in tmp_path.iterdir())
+    assert len(set(seconds)) == 3
+    read = EventAccumulator(str(tmp_path)).Reload()
+    assert [event.step for event in read.Scalars("dev/overall")] == [1, 2, 3]
