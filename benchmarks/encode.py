@@ -23,16 +23,16 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.clinical_inputs import make_images, make_texts
 from benchmarks.reporting import machine, markdown_table
 from benchmarks.sections import write_section
 from evaluation.types import FloatMatrix
 
 ROUNDS = 3
 TEXTS, IMAGES = 600, 96
-EQUAL_WORDS, MEDIAN_WORDS, SPREAD = 24, 24, 0.9
+EQUAL_WORDS = 24
 LOOP_BATCH = 32  # the default of sentence-transformers
 AGREEMENT = 1 - 1e-4
-_WORDS = "no acute finding in the left lower lobe of lung with small pleural effusion and heart size normal"
 WAYS = ("ours", "sentence-transformers", "transformers loop")
 CASES = {
     "minilm-mixed": "MiniLM, texts of mixed length",
@@ -48,28 +48,9 @@ ABSENT = {  # the peer has no way to run it
 }
 
 
-def make_texts(case: str) -> list[str]:
-    """Texts of everyday clinical words; every one differs."""
-    generator = np.random.default_rng(1)
-    words = _WORDS.split()
-    lengths = np.exp(generator.normal(np.log(MEDIAN_WORDS), SPREAD, TEXTS)).astype(int) + 2
-    if case.endswith("equal"):
-        lengths[:] = EQUAL_WORDS
-    return [" ".join(generator.choice(words, length)) for length in lengths]
-
-
-def make_images(folder: Path) -> list[Path]:
-    """PNG files of 300 to 500 pixels a side."""
-    from PIL import Image  # noqa: PLC0415 - only where images are made
-
-    generator = np.random.default_rng(2)
-    files = []
-    for number in range(IMAGES):
-        coarse = Image.fromarray(generator.integers(0, 256, (9, 9, 3), dtype=np.uint8))
-        width, height = generator.integers(300, 500, 2)
-        files.append(folder / f"{number}.png")
-        coarse.resize((int(width), int(height)), Image.Resampling.BICUBIC).save(files[-1])
-    return files
+def texts_of(case: str) -> list[str]:
+    """The texts of a case."""
+    return make_texts(TEXTS, equal_words=EQUAL_WORDS if case.endswith("equal") else 0)
 
 
 def ours(case: str, folder: Path) -> Callable[[], FloatMatrix]:
@@ -88,7 +69,7 @@ def ours(case: str, folder: Path) -> Callable[[], FloatMatrix]:
     if case.endswith("images"):
         sources = [EmbeddingInput(images=(path,)) for path in sorted(folder.glob("*.png"))]
     else:
-        sources = [EmbeddingInput(text=text) for text in make_texts(case)]
+        sources = [EmbeddingInput(text=text) for text in texts_of(case)]
 
     def run() -> FloatMatrix:
         rows = np.empty((len(sources), encoder.dimension), dtype=np.float32)
@@ -122,7 +103,7 @@ def sentence_transformers_way(case: str, folder: Path) -> Callable[[], FloatMatr
     from evaluation.embedders.packaged import minilm_folder  # noqa: PLC0415
 
     model = SentenceTransformer(str(minilm_folder()), device="cpu")
-    texts = make_texts(case)
+    texts = texts_of(case)
     return lambda: model.encode(texts, normalize_embeddings=True, show_progress_bar=False)
 
 
@@ -133,7 +114,7 @@ def transformers_loop(case: str, folder: Path) -> Callable[[], FloatMatrix]:
     encode = _clip_batch(folder) if case.startswith("clip") else _minilm_batch()
     if case.startswith("lite"):
         encode = _lite_batch()
-    items: Sequence[object] = sorted(folder.glob("*.png")) if case.endswith("images") else make_texts(case)
+    items: Sequence[object] = sorted(folder.glob("*.png")) if case.endswith("images") else texts_of(case)
 
     @torch.inference_mode()
     def run() -> FloatMatrix:
@@ -248,7 +229,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_random_clip(folder / "clip")
-        make_images(folder)
+        make_images(folder, IMAGES)
         rows = [run_case(case, folder) for case in CASES]
     headings = ["", "ours, a CPU second", "faster than sentence-transformers", "faster than a transformers loop"]
     headings += [f"memory of {way}, MB" for way in WAYS] + ["padding"]

@@ -9,7 +9,6 @@ token at the rate of one large matrix product, measured in the same run. Needs a
 """
 
 import argparse
-import json
 import sys
 import tempfile
 import time
@@ -22,12 +21,13 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.clinical_inputs import make_images, make_texts
+from benchmarks.model_of_2b import write_model_of_2b
 from benchmarks.reporting import machine, markdown_table
 from benchmarks.sections import write_section
 from evaluation.decoding import decode
 from evaluation.embedders.protocol import Embedder
 from evaluation.embedders.registry import load_embedder
-from evaluation.embedders.tiny import write_tiny_qwen3_vl
 from evaluation.embedding.batching import BatchLimits
 from evaluation.embedding.encode import InputEncoder
 from evaluation.inputs import EmbeddingInput
@@ -35,71 +35,10 @@ from evaluation.types import FloatMatrix
 
 DEVICE = "cuda:0"
 TEXTS, IMAGES = 1024, 256
-MEDIAN_WORDS, SPREAD = 40, 0.9
+MEDIAN_WORDS = 40
 LOOP_BATCH = 32
 BUDGETS = (4_096, 32_768)
 PRODUCT = 8192
-_WORDS = "no acute finding in the left lower lobe of lung with small pleural effusion and heart size normal"
-
-
-def write_large_model(folder: Path) -> None:
-    """A repository in the layout of the tiny one, with the sizes of Qwen3-VL-Embedding-2B."""
-    from transformers import Qwen3VLConfig, Qwen3VLForConditionalGeneration  # noqa: PLC0415 - only where it is built
-
-    write_tiny_qwen3_vl(folder, 0)
-    document = json.loads((folder / "config.json").read_text())
-    document["text_config"] |= {
-        "hidden_size": 2048,
-        "intermediate_size": 6144,
-        "num_hidden_layers": 28,
-        "num_attention_heads": 16,
-        "num_key_value_heads": 8,
-        "head_dim": 128,
-        "layer_types": ["full_attention"] * 28,
-        "initializer_range": 0.02,
-    }
-    document["text_config"]["rope_parameters"]["mrope_section"] = [24, 20, 20]
-    document["vision_config"] |= {
-        "depth": 24,
-        "hidden_size": 1024,
-        "intermediate_size": 4096,
-        "num_heads": 16,
-        "out_hidden_size": 2048,
-        "num_position_embeddings": 2304,
-        "deepstack_visual_indexes": [5, 11, 17],
-        "initializer_range": 0.02,
-    }
-    torch.manual_seed(0)
-    config = Qwen3VLConfig.from_dict(document)
-    with torch.device(DEVICE):
-        model = Qwen3VLForConditionalGeneration(config).to(torch.bfloat16)
-    (folder / "model.safetensors").unlink()
-    model.save_pretrained(folder)
-    del model
-    torch.cuda.empty_cache()
-
-
-def make_texts() -> list[EmbeddingInput]:
-    """Texts of everyday clinical words."""
-    generator = np.random.default_rng(1)
-    words = _WORDS.split()
-    lengths = np.exp(generator.normal(np.log(MEDIAN_WORDS), SPREAD, TEXTS)).astype(int) + 2
-    return [EmbeddingInput(text=" ".join(generator.choice(words, length))) for length in lengths]
-
-
-def make_images(folder: Path) -> list[EmbeddingInput]:
-    """PNG files of 300 to 500 pixels a side."""
-    from PIL import Image  # noqa: PLC0415 - only where images are made
-
-    generator = np.random.default_rng(2)
-    sources = []
-    for number in range(IMAGES):
-        coarse = Image.fromarray(generator.integers(0, 256, (9, 9, 3), dtype=np.uint8))
-        width, height = generator.integers(300, 500, 2)
-        path = folder / f"{number}.png"
-        coarse.resize((int(width), int(height)), Image.Resampling.BICUBIC).save(path)
-        sources.append(EmbeddingInput(images=(path,)))
-    return sources
 
 
 def ours(embedder: Embedder, sources: list[EmbeddingInput], budget: int) -> tuple[FloatMatrix, float]:
@@ -150,11 +89,13 @@ def report() -> str:
     """The section for benchmarks/RESULTS.md."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write_large_model(folder / "model")
+        write_model_of_2b(folder / "model", seed=0, device=DEVICE)
         started = time.perf_counter()
         embedder = load_embedder(folder / "model", device=DEVICE)
         loading = time.perf_counter() - started
-        cases = {"texts of mixed length": make_texts(), "images": make_images(folder)}
+        texts = [EmbeddingInput(text=text) for text in make_texts(TEXTS, median_words=MEDIAN_WORDS)]
+        images = [EmbeddingInput(images=(path,)) for path in make_images(folder, IMAGES)]
+        cases = {"texts of mixed length": texts, "images": images}
         rows, seconds = [], {}
         for title, sources in cases.items():
             ways = {f"ours, {budget:,} tokens a batch": partial(ours, embedder, sources, budget) for budget in BUDGETS}

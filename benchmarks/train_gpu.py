@@ -25,9 +25,11 @@ from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLIm
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.clinical_inputs import WORDS
+from benchmarks.model_of_2b import write_model_of_2b
 from evaluation.embedders import qwen_vl
 from evaluation.embedders.encode_config import encode_config
-from evaluation.embedders.tiny import write_random_qwen3_vl, write_tiny_qwen3_vl
+from evaluation.embedders.tiny import write_tiny_qwen3_vl
 from evaluation.training import preparation
 from evaluation.training.adapters import AdapterSettings
 from evaluation.training.batching import Packing, pack_sequences
@@ -40,49 +42,7 @@ from evaluation.training.sources import OrderSettings, TrainingData
 from evaluation.training.trainable import trained_parameters
 from evaluation.vocabulary import EmbedderFamily
 
-TEXT_2B = {
-    "hidden_size": 2048,
-    "intermediate_size": 6144,
-    "num_hidden_layers": 28,
-    "num_attention_heads": 16,
-    "num_key_value_heads": 8,
-    "head_dim": 128,
-    "rope_parameters": {
-        "rope_type": "default",
-        "rope_theta": 5_000_000,
-        "mrope_section": [24, 20, 20],
-        "mrope_interleaved": True,
-    },
-}
-VISION_2B = {
-    "depth": 24,
-    "hidden_size": 1024,
-    "intermediate_size": 4096,
-    "num_heads": 16,
-    "num_position_embeddings": 2304,
-    "deepstack_visual_indexes": [5, 11, 17],
-}
 FIXED_ROWS = 16
-_WORDS = [
-    "no",
-    "acute",
-    "finding",
-    "in",
-    "the",
-    "left",
-    "lower",
-    "lobe",
-    "of",
-    "lung",
-    "with",
-    "small",
-    "pleural",
-    "effusion",
-    "and",
-    "heart",
-    "size",
-    "normal",
-]
 
 
 def image_processor(folder: Path) -> Any:
@@ -96,7 +56,7 @@ def write_data(folder: Path, *, records: int, median_words: int, pixels: int) ->
     (folder / "Train_Data").mkdir(parents=True)
     lines: dict[str, list[str]] = {"texts": [], "images": []}
     for number in range(records):
-        words = generator.choice(_WORDS, int(np.exp(generator.normal(np.log(median_words), 0.8))) + 3)
+        words = generator.choice(WORDS, int(np.exp(generator.normal(np.log(median_words), 0.8))) + 3)
         shown = number % 3 == 0
         body: dict[str, Any] = {
             "messages": [
@@ -124,9 +84,7 @@ class Bench:
         self.settings = settings
         self._folder = folder
         if size == "2b":
-            write_random_qwen3_vl(
-                folder / "base", 1, text=TEXT_2B, vision=VISION_2B, dtype=torch.bfloat16, device=self.device
-            )
+            write_model_of_2b(folder / "base", seed=1, device=self.device)
             write_data(folder / "data", records=384, median_words=40, pixels=448)
         else:
             write_tiny_qwen3_vl(folder / "base", 1)

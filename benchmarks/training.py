@@ -26,13 +26,14 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.clinical_inputs import MEDIAN_WORDS, SPREAD, WORDS
 from benchmarks.reporting import machine, markdown_table
 from benchmarks.sections import write_section
 
 PAIRS, BATCH, STEPS, ROUNDS = 256, 64, 4, 2
 RATE, TEMPERATURE, MOST_TOKENS = 2e-5, 0.05, 256
 MINI_BATCH = 32
-MEDIAN_WORDS, SPREAD, EQUAL_WORDS = 24, 0.9, 24
+EQUAL_WORDS = 24
 ALIKE = 0.02  # of the loss: sums in another order, and nothing else
 PEER_PACKAGES = Path(__file__).parents[1] / ".data" / "benchmarks" / "datasets"
 CASES = {"mixed": "texts of mixed length", "equal": "texts of equal length"}
@@ -42,7 +43,6 @@ WAYS = {
     "peer": "sentence-transformers, 32 texts",
     "peer-tokens": "sentence-transformers, by tokens",
 }
-_WORDS = "no acute finding in the left lower lobe of lung with small pleural effusion and heart size normal"
 
 
 def make_pairs(case: str) -> list[tuple[str, str]]:
@@ -53,7 +53,7 @@ def make_pairs(case: str) -> list[tuple[str, str]]:
         lengths[:] = EQUAL_WORDS
     pairs = []
     for number, length in enumerate(lengths):
-        words = list(generator.choice(_WORDS.split(), length))
+        words = list(generator.choice(WORDS, length))
         pairs.append(
             (f"case {number} " + " ".join(words), f"report {number} " + " ".join(words[:: 1 + (case != "equal")]))
         )
