@@ -3,11 +3,6 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from statistics import fmean
-from uuid import UUID
-
-from leaderboard.models import Score
-from leaderboard.selectors.catalogue import LISTED_SCORE
-from leaderboard.selectors.training_data import contaminated_tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +37,3 @@ def clean_mean(scores: Mapping[int, float], *, families: Mapping[int, str], cont
         n_tasks=len(scores) - len(excluded),
         n_excluded=len(excluded),
     )
-
-
-def clean_means(*, suite_id: int, families: Mapping[int, str]) -> dict[UUID, CleanMean]:
-    """The clean mean of every listed run of a suite, by run. Five queries.
-
-    `families` maps the tasks that a board is about to what its means are taken over first: for the overall board every
-    installed task to its family; for the board of one group its tasks to one and the same key. It reads every score of
-    the suite, so it is for whoever builds a board, not for a request that shows one.
-    """
-    scores: dict[tuple[UUID, int], dict[int, float]] = {}
-    listed = Score.objects.filter(LISTED_SCORE, task_run__run__suite=suite_id, task_run__task__in=families)
-    for run, revision, task, value in listed.values_list(
-        "task_run__run", "task_run__run__revision", "task_run__task", "value"
-    ):
-        scores.setdefault((run, revision), {})[task] = value
-    contaminated = contaminated_tasks([revision for _, revision in scores])
-    return {
-        run: clean_mean(values, families=families, contaminated=contaminated[revision])
-        for (run, revision), values in scores.items()
-    }

@@ -11,7 +11,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from leaderboard.models import EmbeddingModel, ModelRevision, Run, Score, Submission, User
 from leaderboard.models.vocabulary import TaskRunState
 from leaderboard.selectors.slices import Slice, cut
-from leaderboard.selectors.visible import visible_runs
+from leaderboard.selectors.visibility import results_visible_to
 
 Viewer = User | AnonymousUser
 
@@ -109,7 +109,7 @@ def model_row(viewer: Viewer, *, repo_id: str) -> ModelRow | None:
 
 
 def _models(viewer: Viewer) -> QuerySet[Any]:
-    seen = Run.objects.filter(visible_runs(viewer), revision__model=OuterRef("pk"))
+    seen = Run.objects.filter(results_visible_to(viewer), revision__model=OuterRef("pk"))
     is_listed = Q(revisions__runs__is_published=True, owner_opted_out=False)
     counted = EmbeddingModel.objects.annotate(n_published=Count("revisions__runs", filter=is_listed))
     return counted.filter(Exists(seen)).order_by("repo_id")
@@ -117,7 +117,7 @@ def _models(viewer: Viewer) -> QuerySet[Any]:
 
 def revision_rows(viewer: Viewer, *, repo_id: str) -> tuple[RevisionRow, ...]:
     """The revisions of a model of which a person may see a run, the newest first. One query."""
-    seen = Run.objects.filter(visible_runs(viewer), revision=OuterRef("pk"))
+    seen = Run.objects.filter(results_visible_to(viewer), revision=OuterRef("pk"))
     found = ModelRevision.objects.filter(Exists(seen), model__repo_id__iexact=repo_id).order_by("-created_at", "-pk")
     return tuple(
         RevisionRow(one.commit, one.adapter_repo_id, one.adapter_commit, one.encode_config_sha256, one.created_at)
@@ -139,12 +139,12 @@ def run_row(viewer: Viewer, *, run_id: UUID) -> RunRow | None:
 
 def _runs(viewer: Viewer) -> QuerySet[Run]:
     facts = Run.objects.select_related("revision__model", "suite").defer("environment", "model_description")
-    return facts.filter(visible_runs(viewer))
+    return facts.filter(results_visible_to(viewer))
 
 
 def score_list(viewer: Viewer, *, where: Q, limit: int, offset: int) -> Slice[ScoreRow]:
     """Scores of runs that a person may see, in the order in which they were stored. Two queries."""
-    runs = Run.objects.filter(visible_runs(viewer)).values("pk")
+    runs = Run.objects.filter(results_visible_to(viewer)).values("pk")
     found = Score.objects.filter(where, task_run__run__in=runs, task_run__state=TaskRunState.SUCCEEDED)
     facts = (
         found.select_related("task_run__task", "task_run__run__revision__model", "task_run__run__suite")

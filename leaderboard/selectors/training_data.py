@@ -123,7 +123,7 @@ def contaminated_tasks(revision_ids: Collection[int]) -> Mapping[int, frozenset[
     """For each revision the ids of the tasks, of all suites, that its training data contaminate. Four queries.
 
     A board that leaves contaminated cells out asks this once for all of its revisions, and gives the answer to
-    `leaderboard.selectors.clean_means`.
+    `leaderboard.selectors.clean_boards`.
     """
     trained = training_datasets(revision_ids)
     names = frozenset[str]().union(*trained.values())

@@ -10,6 +10,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q
 
 from leaderboard.models import Run, User
+from leaderboard.selectors.catalogue import LISTED
 
 PRIVATE = Q(submission__is_private=True)
 """Of runs: of a submission that its submitter keeps private."""
@@ -23,6 +24,15 @@ def visible_to(user: User | AnonymousUser) -> Q:
         return Q()
     public = ~PRIVATE & ~OF_OPTED_OUT
     return public | Q(submission__submitter=user.pk) if user.is_authenticated else public
+
+
+def results_visible_to(user: User | AnonymousUser) -> Q:
+    """Of runs: those whose results a person may see outside the pages of runs: listed ones, their own, for staff all."""
+    if user.is_staff:
+        return Q()
+    if not user.is_authenticated:
+        return LISTED
+    return LISTED | Q(submission__submitter=user.pk)
 
 
 def may_see_run(user: User | AnonymousUser, *, run_id: UUID) -> bool:
