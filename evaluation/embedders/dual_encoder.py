@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from evaluation.decoding import DecodedInput
+from evaluation.embedders.image_passes import ImagePasses
 from evaluation.embedders.kinds import require_kinds
 from evaluation.inputs import Plane
 from evaluation.types import FloatMatrix, ModelDescription
@@ -23,8 +24,6 @@ PARTS_RULE = (
     "mean of the parts (images averaged to one, text, instruction), each as its tower gives it, then unit length"
 )
 
-IMAGES_A_PASS = 8  # on a CPU as fast an image as larger passes, and at most seven are filled up
-_BLANK = 16  # pixels a side of what fills a pass up
 _REMEMBERED = 20_000  # vectors: about 60 MB at 768 dimensions
 
 _ImagesKey = tuple[tuple[Path, ...], bool, Plane | None]
@@ -133,30 +132,22 @@ class PartsEncoder(ABC):
 
 
 class DualEncoder(PartsEncoder):
-    """A family with one tower for images: those of an input, or a volume's slices, are averaged to one vector.
-
-    Rounding follows the shape of a pass, so every pass has as many images; the last one of a batch is filled up.
-    """
+    """A family with one tower for images: those of an input, or a volume's slices, are averaged to one vector."""
 
     def __init__(self, towers: Towers) -> None:
         super().__init__(towers)
         self._towers = towers
+        self._passes = ImagePasses(towers.image_features)
 
     def _visual_rows(self, inputs: Sequence[DecodedInput]) -> list[FloatVector]:
-        rows = self._tower_rows([image for decoded in inputs for image in decoded.images])
+        if not inputs:
+            return []
+        rows = self._passes.rows([image for decoded in inputs for image in decoded.images])
         ends = np.cumsum([len(decoded.images) for decoded in inputs])
         return [
             rows[end - len(decoded.images) : end].mean(axis=0, dtype=np.float64).astype(np.float32)
             for end, decoded in zip(ends, inputs, strict=True)
         ]
-
-    def _tower_rows(self, images: Sequence[Image.Image]) -> FloatMatrix:
-        rows = np.empty((len(images), self.description.dimension), dtype=np.float32)
-        for start in range(0, len(images), IMAGES_A_PASS):
-            taken = images[start : start + IMAGES_A_PASS]
-            blanks = [Image.new("RGB", (_BLANK, _BLANK))] * (IMAGES_A_PASS - len(taken))
-            rows[start : start + len(taken)] = self._towers.image_features([*taken, *blanks])[: len(taken)]
-        return rows
 
 
 def _images_key(decoded: DecodedInput) -> _ImagesKey:

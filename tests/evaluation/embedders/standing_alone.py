@@ -6,7 +6,8 @@ from pathlib import Path
 from PIL import Image
 
 from evaluation.decoding import decode
-from evaluation.embedders.dual_encoder import IMAGES_A_PASS, DualEncoder
+from evaluation.embedders.dual_encoder import DualEncoder
+from evaluation.embedders.image_passes import IMAGES_A_PASS
 from evaluation.embedders.protocol import Embedder
 from evaluation.inputs import EmbeddingInput
 
