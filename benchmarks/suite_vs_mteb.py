@@ -2,9 +2,9 @@
 
     python benchmarks/suite_vs_mteb.py --mini FOLDER [--write]
 
-Each way runs in a process of its own with one thread for the model; loading the model is not counted. Processor seconds
-stand beside wall seconds, because a busy machine stretches the latter only and because ours decodes images in a second
-thread. Measured are: text suites with all-MiniLM-L6-v2 (a generated one, and the text tasks of the mini suite), and the
+Each way runs in a process of its own with one thread for the model; loading the model is not counted. The ways take
+turns, ROUNDS times, and the quickest time of each task counts. Processor seconds stand beside wall seconds, because a
+busy machine stretches the latter most and because ours decodes images in a second thread. Measured are: text suites with all-MiniLM-L6-v2 (a generated one, and the text tasks of the mini suite), and the
 whole mini suite and a release in miniature with a CLIP of random weights. Tasks are taken without their instructions,
 which mteb would put into the text; mteb has no volumes and no inputs of several images, so tasks of such are left out
 and counted. Both sides must agree on Hit@1. mteb is installed into an environment below .data/benchmarks from
@@ -40,6 +40,7 @@ from evaluation.vocabulary import EvidenceForm
 from tests.evaluation.miniature_release import write_release
 
 THREADS = 1
+ROUNDS = 2
 TEXT_QUERIES, MIXED_QUERIES = 40, 20
 TITLE = "Suites: against the bare forward pass and mteb"
 ROOT = Path(__file__).parents[1]
@@ -140,14 +141,18 @@ def _install_peer() -> None:
 def compare(folder: Path, model: str, work: Path) -> str:
     """Measure all ways on a suite and describe them in markdown."""
     tasks = load_tasks(folder)
-    runs = {way: _here(way, folder, model) for way in ("bare", "ours", "alone", "loaded")}
-    runs["mteb"] = measure_mteb(tasks, model, work)
+    rounds = []
+    for _ in range(ROUNDS):
+        rounds.append({way: _here(way, folder, model) for way in ("bare", "ours", "alone", "loaded")})
+        rounds[-1]["mteb"] = measure_mteb(tasks, model, work)
+    runs = {way: _quickest([each[way] for each in rounds]) for way in rounds[0]}
     ours, alone, peer = runs["ours"], runs["alone"], runs["mteb"]
     inputs, unique = sum(len(task.inputs) for task in tasks), len({key for task in tasks for key in task.keys})
     wall = {way: sum(run["seconds"].values()) for way, run in runs.items() if "seconds" in run}
     processor = {way: sum(run["processor"].values()) for way, run in runs.items() if "seconds" in run}
     peak = {way: run["peak_bytes"] / 2**20 for way, run in runs.items() if "peak_bytes" in run}
-    ratios = [alone["processor"][name] / peer["processor"][name] for name in ours["hits"]]
+    ratios = {name: alone["processor"][name] / peer["processor"][name] for name in ours["hits"]}
+    slowest = max(ratios, key=ratios.__getitem__)
     rows = [
         [title, *_ratio(wall[way], wall["bare"]), *_ratio(processor[way], processor["bare"]), calls, memory]
         for way, title, calls, memory in (
@@ -165,12 +170,22 @@ def compare(folder: Path, model: str, work: Path) -> str:
     summary = (
         f"Suite: mteb takes {wall['mteb'] / wall['ours']:.2f} times our wall and "
         f"{processor['mteb'] / processor['ours']:.2f} times our processor seconds. Single tasks: ours takes "
-        f"{min(ratios):.2f} to {max(ratios):.2f} of mteb's processor seconds. "
+        f"{min(ratios.values()):.2f} to {ratios[slowest]:.2f} of mteb's processor seconds (most: {slowest}). "
         f"Calls: {alone['calls'] / ours['calls']:.2f} times fewer than task by task. "
         f"Memory: {peak['ours'] / peak['mteb']:.2f} of mteb's peak; frameworks and the loaded model alone are "
         f"{peak['loaded'] / peak['mteb']:.2f} of it."
     )
     return "\n\n".join([size, markdown_table(headings, rows), summary])
+
+
+def _quickest(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The first of equal runs with the shortest times of all, task by task."""
+    times = {
+        clock: {name: min(run[clock][name] for run in runs) for name in runs[0][clock]}
+        for clock in ("seconds", "processor")
+        if clock in runs[0]
+    }
+    return runs[0] | times
 
 
 def _ratio(value: float, floor: float) -> tuple[str, str]:
@@ -242,7 +257,9 @@ def main() -> None:
         work = Path(temporary)
         parts = [*_mixed_parts(arguments.mini, work), *_text_parts(arguments.mini, work)]
     command = "python benchmarks/suite_vs_mteb.py --mini FOLDER --write"
-    body = "\n\n".join([f"`{command}`, {machine()}, one thread, once, models loaded before.", *parts, NOTE])
+    body = "\n\n".join(
+        [f"`{command}`, {machine()}, one thread, the quickest of {ROUNDS} rounds, models loaded before.", *parts, NOTE]
+    )
     sys.stdout.write(body + "\n")
     if arguments.write:
         write_section(f"# {TITLE}\n\n{body}")
