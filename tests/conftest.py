@@ -6,12 +6,17 @@ from pathlib import Path
 
 import pytest
 from django.core.cache import cache
+from django.core.cache.backends.redis import RedisCacheClient
 
 
 def close_cache_connections() -> None:
-    """End this thread's connections to the cache, which Django leaves to the end of the process."""
-    for pool in cache._cache._pools.values():
-        pool.disconnect()
+    """End this thread's connections to the cache, which Django leaves to the end of the process.
+
+    Where the board runs elsewhere the cache is one of memory.
+    """
+    if isinstance(cache._cache, RedisCacheClient):
+        for pool in cache._cache._pools.values():
+            pool.disconnect()
 
 
 @pytest.fixture(scope="session", autouse=True)

