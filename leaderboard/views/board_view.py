@@ -14,7 +14,7 @@ from leaderboard.views.drawn import ALWAYS, Drawn, chosen_columns, drawn_sheet, 
 from leaderboard.views.files import FORMATS, RESPONSES
 from leaderboard.views.sheets import Sheet, address_with, linked_sheet
 
-ROWS_OF_A_PAGE = 100
+ROWS_OF_A_PAGE = 50
 RARE_FILTERS = ("max_dimension", "gated", "declared", "submitted_after")
 
 

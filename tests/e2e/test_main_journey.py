@@ -135,3 +135,15 @@ def test_boards_and_forms_work_without_javascript(board: Board, browser) -> None
     page.get_by_role("button", name="Check").click()
     expect(page.get_by_role("alert")).to_contain_text("demo/nothing-here")
     context.close()
+
+
+def test_going_back_shows_the_board_that_was_there_before(page: Page, board: Board) -> None:
+    page.goto(f"{board.address}/{SUITE}")
+    before = page.get_by_role("heading", level=1).inner_text()
+    page.get_by_role("list", name="Family").get_by_role("link", name="Report", exact=True).click()
+    expect(page).to_have_url(re.compile("/boards/family/image_to_report/"))
+    expect(page.get_by_role("heading", level=1)).not_to_have_text(before)
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text(before)
+    page.go_forward()
+    expect(page.get_by_role("heading", level=1)).not_to_have_text(before)
