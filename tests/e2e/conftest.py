@@ -58,7 +58,8 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Board]:
     `make prod-check` names a board that runs already, by its address and its data folder.
     """
     if "MEDBOARD_RUNNING_BOARD" in os.environ:
-        yield Board(os.environ["MEDBOARD_RUNNING_BOARD"], Path(os.environ["MEDBOARD_DATA_DIR"]), process=None)
+        address = os.environ["MEDBOARD_RUNNING_BOARD"]
+        yield Board(address, f"{address}/panel", Path(os.environ["MEDBOARD_DATA_DIR"]), process=None)
         return
     data_dir = tmp_path_factory.mktemp("board")
     site, hub, panel = free_ports(3)

@@ -38,6 +38,34 @@ def contents(board: Board) -> list[str]:
     return [path.name for path in files if path.stat().st_size]
 
 
+LIGHT, DARK = "rgb(251, 250, 246)", "rgb(19, 22, 26)"
+
+
+def test_the_panel_has_the_sites_theme_and_follows_its_button(page, frame, board) -> None:
+    ground = frame.locator(".gradio-container").first
+    expect(ground).to_have_css("background-color", LIGHT)
+    page.get_by_role("button", name="Dark theme").click()
+    expect(ground).to_have_css("background-color", DARK)
+    page.reload()
+    expect(frame.locator("#state")).to_contain_text("Ready:", timeout=FILLED)
+    expect(ground).to_have_css("background-color", DARK)
+    assert page.get_by_role("link", name="Open the panel").get_attribute("href").endswith("?__theme=dark")
+    say = (
+        "(body, [origin, isParent]) => dispatchEvent(new MessageEvent('message',"
+        " {data: {theme: 'light'}, origin, source: isParent ? parent : window}))"
+    )
+    body = frame.locator("body")
+    for stranger in (
+        ["http://stranger.example", True],
+        [board.panel_address.removesuffix("/panel"), True],
+        [board.address, False],
+    ):
+        body.evaluate(say, stranger)
+        expect(ground).to_have_css("background-color", DARK)
+    body.evaluate(say, [board.address, True])
+    expect(ground).to_have_css("background-color", LIGHT)
+
+
 def search(frame: FrameLocator, text: str) -> None:
     frame.get_by_label("Text", exact=True).fill(text)
     frame.locator("#search").click()
@@ -97,7 +125,7 @@ def test_a_bad_file_is_refused_with_a_sentence(frame, name, content, sentence) -
 def test_two_at_once_get_their_own_results(browser: Browser, frame, board) -> None:
     other = browser.new_context().new_page()
     other.goto(f"{board.panel_address}/")
-    expect(other.locator("#state")).to_contain_text("Ready:")
+    expect(other.locator("#state")).to_contain_text("Ready:", timeout=FILLED)
     frame.get_by_label("Text", exact=True).fill("melanoma")
     other.get_by_label("Text", exact=True).fill("pleural effusion")
     frame.locator("#search").click()

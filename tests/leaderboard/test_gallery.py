@@ -192,7 +192,7 @@ def test_only_the_demo_page_may_frame_and_only_the_panel(client, settings, db, u
     settings.PANEL_URL = url
     response = client.get("/demo/")
     assert f"frame-src {source}" in response["Content-Security-Policy"]
-    assert f'src="{url}"' in response.content.decode()
+    assert f'data-panel="{url}"' in response.content.decode()
     assert "Not for medical use" in response.content.decode()
     assert "frame-src" not in client.get("/methods/")["Content-Security-Policy"]
 
