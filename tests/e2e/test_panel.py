@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import httpx2
@@ -10,7 +12,8 @@ import psutil
 import pytest
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 
-from tests.e2e.conftest import Board
+from tests.e2e.conftest import SERVER_ADDRESSES, Board
+from tests.processes import BASE_DIR
 from workers.demo.limits import MAX_FILE_BYTES
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
@@ -156,6 +159,21 @@ def test_without_a_worker_the_panel_says_so_until_it_is_back(frame, board) -> No
         for process in stopped:
             os.kill(process.pid, signal.SIGCONT)
     expect(frame.locator("#state")).to_contain_text("Ready:", timeout=30_000)
+
+
+def test_an_administrator_fills_the_galleries_and_removes_old_ones_beside_the_running_board(frame, board) -> None:
+    kept = {name: value for name, value in os.environ.items() if name not in (*SERVER_ADDRESSES, "PANEL_BROKER_URL")}
+    done = subprocess.run(
+        [sys.executable, "manage.py", "index_gallery", "--remove-old"],
+        cwd=BASE_DIR,
+        env={**kept, "MEDBOARD_DATA_DIR": str(board.data_dir)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "0 of them new" in done.stdout
+    assert done.stdout.endswith("no gallery is old\n")
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../../../etc/passwd", "%2e%2e/%2e%2e/etc/passwd"])
