@@ -58,11 +58,7 @@ def test_the_panel_has_the_sites_theme_and_follows_its_button(page, frame, board
         " {data: {theme: 'light'}, origin, source: isParent ? parent : window}))"
     )
     body = frame.locator("body")
-    for stranger in (
-        ["http://stranger.example", True],
-        [board.panel_address.removesuffix("/panel"), True],
-        [board.address, False],
-    ):
+    for stranger in (["http://stranger.example", True], [board.address, False]):
         body.evaluate(say, stranger)
         expect(ground).to_have_css("background-color", DARK)
     body.evaluate(say, [board.address, True])
@@ -123,6 +119,14 @@ def test_a_bad_file_is_refused_with_a_sentence(frame, name, content, sentence) -
     frame.locator("#search").click()
     expect(frame.get_by_role("alert")).to_contain_text(sentence)
     expect(frame.locator(".hit")).to_have_count(0)
+    expect(frame.locator("#compare")).to_be_hidden()
+
+
+def test_on_a_small_screen_results_come_into_view(page, frame) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    frame.get_by_role("button", name="A melanoma").click()
+    expect(frame.locator("#status")).to_contain_text("10 results")
+    expect(frame.locator(".hit").first).to_be_in_viewport()
 
 
 def test_two_at_once_get_their_own_results(browser: Browser, frame, board) -> None:
