@@ -29,7 +29,7 @@ from workers.sandbox.protocol import Enclosure, Limits, Sandbox, SandboxUnavaila
 from workers.sandbox.users import owner_of_store
 from workers.watch import Allowance, Watch
 
-READY_AT_ONCE = 2
+READY_AT_ONCE = 3
 _MIB = 1 << 20
 LIMITS = Limits(
     memory_bytes=2048 * _MIB,
