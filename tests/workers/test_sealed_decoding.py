@@ -19,6 +19,7 @@ from PIL import Image
 from tests.processes import BASE_DIR
 from tests.workers.panel_files import bomb, deflated, dicom, laborious, png
 from tests.workers.sandboxes import MIB, SEALING, usable
+from workers.demo import tasks
 from workers.demo.decoders import (
     BROKEN,
     TOO_LARGE,
@@ -33,7 +34,7 @@ from workers.demo.pictures import PicturesInvalid, read_pictures
 from workers.demo.refusals import PanelRefusal
 from workers.sandbox.choice import best_sandbox_name
 from workers.sandbox.places import python_places, python_program
-from workers.sandbox.protocol import Enclosure, Sandbox
+from workers.sandbox.protocol import Enclosure, Sandbox, SandboxUnavailable
 
 PROGRAM = BASE_DIR / "tests" / "workers" / "hostile_decoder.py"
 
@@ -145,6 +146,13 @@ def test_what_does_not_start_is_said_to_the_operator_and_to_the_visitor() -> Non
         with pytest.raises(DecoderUnavailable, match="no numpy"):
             decoders.require()
         assert refusal_of(decoders, png()) == UNAVAILABLE
+
+
+def test_a_worker_that_cannot_seal_files_off_does_not_start(monkeypatch) -> None:
+    monkeypatch.setenv("SANDBOX", "bubblewrap")
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(SandboxUnavailable, match="bwrap is not installed"):
+        tasks._decoders()
 
 
 HEADER = {"is_volume": False, "images": [[1, 2]], "volume": None}

@@ -67,8 +67,9 @@ def _decoders() -> Decoders:
 
 @worker_process_shutdown.connect
 def end(**_signal: Any) -> None:
-    """End what stands ready."""
-    _Process.decoders.close()
+    """End what stands ready, if it came so far."""
+    if hasattr(_Process, "decoders"):
+        _Process.decoders.close()
 
 
 @shared_task(name=EMBED_QUERY, time_limit=WORK_SECONDS)
