@@ -32,7 +32,7 @@ from workers.demo.decoders import (
 from workers.demo.limits import MAX_PIXELS, MAX_REFUSAL_CHARACTERS
 from workers.demo.pictures import PicturesInvalid, read_pictures
 from workers.demo.refusals import PanelRefusal
-from workers.sandbox.choice import best_sandbox_name
+from workers.sandbox.choice import SANDBOXES, best_sandbox_name
 from workers.sandbox.places import python_places, python_program
 from workers.sandbox.protocol import Enclosure, Sandbox, SandboxUnavailable
 
@@ -69,8 +69,8 @@ def refusal_of(decoders: Decoders, *files: bytes) -> str:
     return caught.value.message
 
 
-@pytest.mark.parametrize("name", SEALING)
-def test_every_way_of_sealing_hands_back_the_pixels_of_the_file(name) -> None:
+@pytest.mark.parametrize("name", SANDBOXES)
+def test_every_way_of_sealing_and_none_hands_back_the_pixels_of_the_file(name) -> None:
     pixels = np.random.default_rng(0).integers(0, 256, (5, 7, 3), dtype=np.uint8)
     stream = io.BytesIO()
     Image.fromarray(pixels).save(stream, "PNG")
