@@ -110,8 +110,10 @@ def model_hub() -> ModelHub:
 class GalleryIndexer(Protocol):
     """Fills the galleries of the demo panel."""
 
-    def __call__(self, suites: Sequence[str]) -> Iterator[str]:
+    def __call__(self, suites: Sequence[str], *, remove_old: bool = False) -> Iterator[str]:
         """Index suites (all that are installed, if none is named), and say line by line how far it is.
+
+        With `remove_old`, galleries of other models and of other versions of suites go once that is done.
 
         Raises:
             ApplicationError: it cannot go on; the message says why and what to do.

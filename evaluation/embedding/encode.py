@@ -77,6 +77,17 @@ class InputEncoder:
         texts = [position for position, source in enumerate(inputs) if not source.images]
         yield from self._batches([(position, decode_named(inputs[position])) for position in texts], wanted)
 
+    def decoded_pieces(self, inputs: Sequence[DecodedInput]) -> Iterator[Piece]:
+        """As `pieces`, of inputs whose files are read already.
+
+        Raises:
+            InputUnsupported, EmbeddingInvalid, OutOfMemory: as by `pieces`.
+        """
+        require_kinds((decoded.source for decoded in inputs), self._embedder.description)
+        for pictured in (True, False):
+            window = [(position, one) for position, one in enumerate(inputs) if bool(one.source.images) is pictured]
+            yield from self._batches(window, None)
+
     def _batches(self, window: Sequence[tuple[int, DecodedInput]], wanted: AbstractSet[int] | None) -> Iterator[Piece]:
         """Pack what is decoded, and pack the rest anew where a lack of memory lowers the limits."""
         waiting = list(window)

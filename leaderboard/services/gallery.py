@@ -1,6 +1,6 @@
 """Fills galleries of the demo panel, and gives each an index over its vectors."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import connection, transaction
@@ -111,6 +111,47 @@ def gallery_publish(*, gallery: Gallery) -> None:
         )
         cursor.execute("ANALYZE leaderboard_galleryitem")
         Gallery.objects.filter(pk=gallery.pk).update(is_live=True)
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedGallery:
+    """A gallery that is gone: of which suite and model it was, how many items it had, and why it was old."""
+
+    suite_slug: str
+    suite_version: str
+    model_name: str
+    n_items: int
+    reason: str
+
+
+def galleries_remove_old(*, model_key: str, versions: Mapping[str, str]) -> tuple[RemovedGallery, ...]:
+    """Remove galleries with their items and indexes that are not of the present model on a suite's present version.
+
+    Args:
+        model_key: the hash of the present model's files.
+        versions: the present version of each suite, by its slug; a suite that is not named has none.
+    """
+    removed = []
+    with transaction.atomic(), connection.cursor() as cursor:
+        for gallery in Gallery.objects.select_for_update().order_by("suite_slug", "pk"):
+            if reason := _why_old(gallery, model_key, versions):
+                n_items = gallery.items.count()
+                removed.append(
+                    RemovedGallery(gallery.suite_slug, gallery.suite_version, gallery.model_name, n_items, reason)
+                )
+                cursor.execute(f"DROP INDEX IF EXISTS gallery_item_hnsw_{gallery.pk}")
+                gallery.delete()
+    return tuple(removed)
+
+
+def _why_old(gallery: Gallery, model_key: str, versions: Mapping[str, str]) -> str:
+    """What makes a gallery old; empty for one that is not."""
+    present = versions.get(gallery.suite_slug)
+    if gallery.model_key != model_key:
+        return "of another model than the panel's"
+    if present is None:
+        return "of a suite that is no longer on the board"
+    return "" if gallery.suite_version == present else f"of another version than the suite's present one, {present}"
 
 
 def _bounded(text: str) -> str:

@@ -31,6 +31,7 @@ WHY_NOT_RUN = {
     r"\bDATA\b|--suite mini\b|\bmedtec-mini\b|-probing\.json": "needs-data: its steps run in the tests that have the data",
     r"\baccelerate\b|\bcuda\b": "needs-gpu",
     r"\bdemo-suite\b": "run by the test of README.md, or, where it trains longer, by the tests of training",
+    r"\bindex_gallery\b": "needs the panel's worker: run by the panel's test in a browser",
     r"^make\b": "sets everything up: it is how these tests are run",
 }
 """Patterns of commands of other pages that are not run, with the reason."""

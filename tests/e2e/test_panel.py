@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import httpx2
@@ -10,7 +12,8 @@ import psutil
 import pytest
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 
-from tests.e2e.conftest import Board
+from tests.e2e.conftest import SERVER_ADDRESSES, Board
+from tests.processes import BASE_DIR
 from workers.demo.limits import MAX_FILE_BYTES
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
@@ -36,6 +39,30 @@ def contents(board: Board) -> list[str]:
     """Names of what the panel holds of visitors' files; Gradio leaves an empty file beside each, which says nothing."""
     files = (path for path in (board.data_dir / "panel").rglob("*") if path.is_file())
     return [path.name for path in files if path.stat().st_size]
+
+
+LIGHT, DARK = "rgb(251, 250, 246)", "rgb(19, 22, 26)"
+
+
+def test_the_panel_has_the_sites_theme_and_follows_its_button(page, frame, board) -> None:
+    ground = frame.locator(".gradio-container").first
+    expect(ground).to_have_css("background-color", LIGHT)
+    page.get_by_role("button", name="Dark theme").click()
+    expect(ground).to_have_css("background-color", DARK)
+    page.reload()
+    expect(frame.locator("#state")).to_contain_text("Ready:", timeout=FILLED)
+    expect(ground).to_have_css("background-color", DARK)
+    assert page.get_by_role("link", name="Open the panel").get_attribute("href").endswith("?__theme=dark")
+    say = (
+        "(body, [origin, isParent]) => dispatchEvent(new MessageEvent('message',"
+        " {data: {theme: 'light'}, origin, source: isParent ? parent : window}))"
+    )
+    body = frame.locator("body")
+    for stranger in (["http://stranger.example", True], [board.address, False]):
+        body.evaluate(say, stranger)
+        expect(ground).to_have_css("background-color", DARK)
+    body.evaluate(say, [board.address, True])
+    expect(ground).to_have_css("background-color", LIGHT)
 
 
 def search(frame: FrameLocator, text: str) -> None:
@@ -92,12 +119,20 @@ def test_a_bad_file_is_refused_with_a_sentence(frame, name, content, sentence) -
     frame.locator("#search").click()
     expect(frame.get_by_role("alert")).to_contain_text(sentence)
     expect(frame.locator(".hit")).to_have_count(0)
+    expect(frame.locator("#compare")).to_be_hidden()
+
+
+def test_on_a_small_screen_results_come_into_view(page, frame) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    frame.get_by_role("button", name="A melanoma").click()
+    expect(frame.locator("#status")).to_contain_text("10 results")
+    expect(frame.locator(".hit").first).to_be_in_viewport()
 
 
 def test_two_at_once_get_their_own_results(browser: Browser, frame, board) -> None:
     other = browser.new_context().new_page()
     other.goto(f"{board.panel_address}/")
-    expect(other.locator("#state")).to_contain_text("Ready:")
+    expect(other.locator("#state")).to_contain_text("Ready:", timeout=FILLED)
     frame.get_by_label("Text", exact=True).fill("melanoma")
     other.get_by_label("Text", exact=True).fill("pleural effusion")
     frame.locator("#search").click()
@@ -130,6 +165,21 @@ def test_without_a_worker_the_panel_says_so_until_it_is_back(frame, board) -> No
         for process in stopped:
             os.kill(process.pid, signal.SIGCONT)
     expect(frame.locator("#state")).to_contain_text("Ready:", timeout=30_000)
+
+
+def test_an_administrator_fills_the_galleries_and_removes_old_ones_beside_the_running_board(frame, board) -> None:
+    kept = {name: value for name, value in os.environ.items() if name not in (*SERVER_ADDRESSES, "PANEL_BROKER_URL")}
+    done = subprocess.run(
+        [sys.executable, "manage.py", "index_gallery", "--remove-old"],
+        cwd=BASE_DIR,
+        env={**kept, "MEDBOARD_DATA_DIR": str(board.data_dir)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "0 of them new" in done.stdout
+    assert done.stdout.endswith("no gallery is old\n")
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../../../etc/passwd", "%2e%2e/%2e%2e/etc/passwd"])

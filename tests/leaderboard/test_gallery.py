@@ -8,7 +8,7 @@ from django.db import connection
 
 from leaderboard.models import Gallery
 from leaderboard.selectors.gallery import gallery_search, live_galleries
-from leaderboard.services.gallery import gallery_items_store, gallery_open
+from leaderboard.services.gallery import galleries_remove_old, gallery_items_store, gallery_open
 from tests.galleries import DOMAINS, fill_gallery, generated_vectors, new_item
 
 N_ITEMS, DIMENSION, N_QUERIES = 10_000, 64, 50
@@ -117,6 +117,27 @@ def test_filling_again_embeds_only_what_is_new_and_drops_what_is_gone(db) -> Non
     assert gallery.items.count() == 3
 
 
+def test_galleries_of_other_models_and_versions_go_with_their_indexes_and_are_named(filled, db) -> None:
+    vectors = generated_vectors(3, 8, seed=2)
+    kept = fill_gallery(vectors, slug="present")
+    gone = [fill_gallery(vectors, slug="present", model_key="o" * 64)]
+    gone += [fill_gallery(vectors, slug=slug) for slug in ("renewed", "vanished")]
+    gone.insert(0, filled)
+    indexes = [f"gallery_item_hnsw_{gallery.pk}" for gallery in (kept, *gone)]
+    removed = galleries_remove_old(model_key=KEY, versions={"present": "1", "renewed": "2"})
+    assert [(one.suite_slug, one.n_items, one.reason) for one in removed] == [
+        ("large", N_ITEMS, "of another model than the panel's"),
+        ("present", 3, "of another model than the panel's"),
+        ("renewed", 3, "of another version than the suite's present one, 2"),
+        ("vanished", 3, "of a suite that is no longer on the board"),
+    ]
+    assert list(Gallery.objects.values_list("pk", flat=True)) == [kept.pk]
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT indexname FROM pg_indexes WHERE indexname = ANY(%s)", [indexes])
+        assert cursor.fetchall() == [(indexes[0],)]
+    assert galleries_remove_old(model_key=KEY, versions={"present": "1"}) == ()
+
+
 @pytest.fixture
 def reading_role(transactional_db, settings):
     """The address of the test database for a role of the panel, removed afterwards."""
@@ -171,7 +192,7 @@ def test_only_the_demo_page_may_frame_and_only_the_panel(client, settings, db, u
     settings.PANEL_URL = url
     response = client.get("/demo/")
     assert f"frame-src {source}" in response["Content-Security-Policy"]
-    assert f'src="{url}"' in response.content.decode()
+    assert f'data-panel="{url}"' in response.content.decode()
     assert "Not for medical use" in response.content.decode()
     assert "frame-src" not in client.get("/methods/")["Content-Security-Policy"]
 

@@ -76,10 +76,11 @@ def test_uploads_of_one_address_are_counted(client) -> None:
 
 
 def test_only_the_site_may_frame_the_panel(client) -> None:
-    boundary = Boundary(inner=reads_all, client=client, framers=framers("https://board.example.org"))
+    boundary = Boundary(inner=reads_all, client=client, framers="'self' https://board.example.org")
     headers = dict(call(boundary)[0]["headers"])
     assert b"frame-ancestors 'self' https://board.example.org" in headers[b"content-security-policy"]
-    assert framers("http://localhost:8000") == "'self' http://127.0.0.1:8000 http://localhost:8000"
+    assert framers("https://board.example.org") == ["https://board.example.org"]
+    assert framers("http://localhost:8000") == ["http://127.0.0.1:8000", "http://localhost:8000"]
 
 
 def test_a_rate_is_that_of_an_address_and_ends_by_itself(client) -> None:

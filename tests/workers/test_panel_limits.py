@@ -1,22 +1,21 @@
 """What the panel refuses before anything is decoded, and what the worker refuses before it decodes."""
 
-import io
-import struct
-import zlib
+import os
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import Image
-from pydicom.dataset import FileDataset, FileMetaDataset
-from pydicom.uid import ExplicitVRLittleEndian, SecondaryCaptureImageStorage, generate_uid
 
 from evaluation.commands.models_to_run import find_model
 from evaluation.decoding.declared_size import DeclaredSize, declared_size
 from evaluation.errors import InputUnreadable
+from tests.workers.panel_files import bomb, dicom, png
 from workers.demo import limits
+from workers.demo.decoders import Decoders
 from workers.demo.messages import (
     Answer,
     MessageInvalid,
@@ -31,30 +30,20 @@ from workers.demo.messages import (
 from workers.demo.model import LoadedModel
 from workers.demo.refusals import PanelRefusal
 from workers.demo.uploads import read_uploads
-
-
-def png(width: int = 4, height: int = 4) -> bytes:
-    stream = io.BytesIO()
-    Image.new("RGB", (width, height), (9, 9, 9)).save(stream, "PNG")
-    return stream.getvalue()
-
-
-def bomb(side: int) -> bytes:
-    """A PNG of `side` x `side` pixels in its header, and next to nothing behind it."""
-
-    def chunk(kind: bytes, content: bytes) -> bytes:
-        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
-
-    head = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"\0" * 1000)) + chunk(b"IEND", b"")
-    )
+from workers.sandbox.choice import chosen_sandbox
 
 
 @pytest.fixture(scope="module")
 def chance() -> LoadedModel:
     """A model that sees only which input it has."""
     return LoadedModel(key="k", name="chance", embedder=find_model("chance").load("cpu"))
+
+
+@pytest.fixture(scope="module")
+def decoders() -> Iterator[Decoders]:
+    """What reads files here, sealed off as the tests' settings say."""
+    with closing(Decoders(chosen_sandbox(os.environ["SANDBOX"]))) as decoders:
+        yield decoders
 
 
 def put(folder: Path, **files: bytes) -> list[Path]:
@@ -142,26 +131,26 @@ def test_vectors_survive_the_message_and_what_is_not_finite_is_refused() -> None
         answer_from_json({"model_key": "k", "vectors": {}, "refused": ""})
 
 
-def test_a_bomb_is_refused_by_its_header(chance) -> None:
-    answer = chance.answer(Query(files=(bomb(7000),)))
+def test_a_bomb_is_refused_by_its_header(chance, decoders) -> None:
+    answer = chance.answer(Query(files=(bomb(7000),)), decoders)
     assert answer.vectors == {}
     assert answer.refused == "The files hold more than 40,000,000 pixels together. Reduce them or send fewer."
-    many = chance.answer(Query(files=(png(1500, 1000),) * 27))
+    many = chance.answer(Query(files=(png(1500, 1000),) * 27), decoders)
     assert "40,000,000 pixels" in many.refused
 
 
-def test_a_damaged_file_is_named_by_its_number_and_not_by_our_folders(chance) -> None:
-    answer = chance.answer(Query(files=(png(), b"\x89PNG\r\n\x1a\n" + b"\0" * 99)))
+def test_a_damaged_file_is_named_by_its_number_and_not_by_our_folders(chance, decoders) -> None:
+    answer = chance.answer(Query(files=(png(), b"\x89PNG\r\n\x1a\n" + b"\0" * 99)), decoders)
     assert answer.refused.startswith("File 2 ")
     assert "/" not in answer.refused
 
 
-def test_a_query_with_both_has_vectors_of_its_parts(chance) -> None:
-    both = chance.answer(Query(text="a", instruction="b", files=(png(),)))
+def test_a_query_with_both_has_vectors_of_its_parts(chance, decoders) -> None:
+    both = chance.answer(Query(text="a", instruction="b", files=(png(),)), decoders)
     assert set(both.vectors) == {"whole", "text", "images"}
-    assert set(chance.answer(Query(text="a")).vectors) == {"whole"}
-    assert both.vectors["text"] == chance.answer(Query(text="a", instruction="b")).vectors["whole"]
-    assert both.vectors["images"] == chance.answer(Query(instruction="b", files=(png(),))).vectors["whole"]
+    assert set(chance.answer(Query(text="a"), decoders).vectors) == {"whole"}
+    assert both.vectors["text"] == chance.answer(Query(text="a", instruction="b"), decoders).vectors["whole"]
+    assert both.vectors["images"] == chance.answer(Query(instruction="b", files=(png(),)), decoders).vectors["whole"]
 
 
 def test_the_size_that_a_file_declares_is_read_without_decoding(tmp_path) -> None:
@@ -172,33 +161,12 @@ def test_the_size_that_a_file_declares_is_read_without_decoding(tmp_path) -> Non
     assert declared_size(path) == DeclaredSize(frames=1, pixels=49_000_000)
 
 
-def dicom(value: int, *, position: int, n_frames: int = 1) -> bytes:
-    """A grey DICOM file whose pixels have one value."""
-    meta = FileMetaDataset()
-    meta.MediaStorageSOPClassUID = SecondaryCaptureImageStorage
-    meta.MediaStorageSOPInstanceUID = generate_uid(entropy_srcs=[str(position)])
-    meta.TransferSyntaxUID = ExplicitVRLittleEndian
-    dataset = FileDataset("", {}, file_meta=meta, preamble=b"\0" * 128)
-    dataset.SOPClassUID, dataset.SOPInstanceUID = meta.MediaStorageSOPClassUID, meta.MediaStorageSOPInstanceUID
-    dataset.SeriesInstanceUID = generate_uid(entropy_srcs=["series"])
-    dataset.ImagePositionPatient, dataset.ImageOrientationPatient = [0, 0, position], [1, 0, 0, 0, 1, 0]
-    dataset.Rows = dataset.Columns = 4
-    if n_frames > 1:
-        dataset.NumberOfFrames = n_frames
-    dataset.SamplesPerPixel, dataset.BitsAllocated, dataset.BitsStored, dataset.HighBit = 1, 8, 8, 7
-    dataset.PixelRepresentation, dataset.PhotometricInterpretation = 0, "MONOCHROME2"
-    dataset.PixelData = bytes([value, *range(15)] * n_frames)
-    stream = io.BytesIO()
-    dataset.save_as(stream, enforce_file_format=True)
-    return stream.getvalue()
-
-
-def test_a_dicom_series_is_a_volume_in_the_order_of_its_positions(chance) -> None:
+def test_a_dicom_series_is_a_volume_in_the_order_of_its_positions(chance, decoders) -> None:
     slices = [dicom(20 * place, position=place) for place in range(1, 5)]
-    in_order = chance.answer(Query(files=tuple(slices))).vectors
-    assert in_order == chance.answer(Query(files=tuple(reversed(slices)))).vectors
-    assert in_order != chance.answer(Query(files=tuple(slices[:3]))).vectors
-    assert chance.answer(Query(files=(dicom(9, position=0, n_frames=3),))).vectors
-    assert chance.answer(Query(files=(dicom(9, position=0),))).vectors
-    refused = chance.answer(Query(files=(slices[0], slices[0]))).refused
+    in_order = chance.answer(Query(files=tuple(slices)), decoders).vectors
+    assert in_order == chance.answer(Query(files=tuple(reversed(slices))), decoders).vectors
+    assert in_order != chance.answer(Query(files=tuple(slices[:3])), decoders).vectors
+    assert chance.answer(Query(files=(dicom(9, position=0, n_frames=3),)), decoders).vectors
+    assert chance.answer(Query(files=(dicom(9, position=0),)), decoders).vectors
+    refused = chance.answer(Query(files=(slices[0], slices[0])), decoders).refused
     assert refused.startswith("The series cannot be ordered")

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import redis
@@ -17,7 +17,13 @@ from leaderboard.exceptions import ApplicationError
 from leaderboard.models import Gallery
 from leaderboard.models.vocabulary import SuiteKind
 from leaderboard.selectors.catalogue import live_suites
-from leaderboard.services.gallery import NewItem, gallery_items_store, gallery_open, gallery_publish
+from leaderboard.services.gallery import (
+    NewItem,
+    galleries_remove_old,
+    gallery_items_store,
+    gallery_open,
+    gallery_publish,
+)
 from workers.demo.asking import WorkerFailed, ask_for_items
 from workers.demo.celery import interactive_app
 from workers.demo.gallery_items import FoundItem, collect_items
@@ -37,13 +43,14 @@ class IndexingRefused(ApplicationError):
     code = "indexing_refused"
 
 
-def index_suites(suites: Sequence[str]) -> Iterator[str]:
+def index_suites(suites: Sequence[str], *, remove_old: bool = False) -> Iterator[str]:
     """Index installed retrieval suites, by slug; see `leaderboard.ports.GalleryIndexer`.
 
     Raises:
         IndexingRefused: no worker answers, a suite is not installed or cannot be read.
     """
     state = _wait_for_worker()
+    versions = {suite.slug: suite.version for suite in live_suites(SuiteKind.RETRIEVAL)}
     for slug in suites or _installed():
         folder = settings.SUITES_DIR / slug
         try:
@@ -52,6 +59,20 @@ def index_suites(suites: Sequence[str]) -> Iterator[str]:
         except EvaluationError as error:
             raise IndexingRefused(f"{slug}: {error.message}") from error
         yield from _index(slug, folder, spec, found, state)
+        versions[slug] = spec.version
+    if remove_old:
+        yield from _remove_old(state, versions)
+
+
+def _remove_old(state: WorkerState, versions: Mapping[str, str]) -> Iterator[str]:
+    removed = galleries_remove_old(model_key=state.model_key, versions=versions)
+    for gallery in removed:
+        yield (
+            f"removed: {gallery.suite_slug} {gallery.suite_version} as {gallery.model_name} embeds it,"
+            f" {gallery.n_items} items; it was {gallery.reason}"
+        )
+    if not removed:
+        yield "no gallery is old"
 
 
 def _wait_for_worker() -> WorkerState:

@@ -9,12 +9,16 @@ MAX_TEXT_CHARACTERS = 2000
 MAX_INSTRUCTION_CHARACTERS = 500
 MAX_PIXELS = 40_000_000
 """Of all files of a query together, before anything is decoded."""
+MAX_REFUSAL_CHARACTERS = 300
+"""Of what a decoder says of files that it cannot read; more of it is cut off."""
 
 SHOWN_RESULTS = 10
 ANSWER_SECONDS = 20
 """How long the panel waits for an answer; a query that is older is dropped by the worker unread."""
 WORK_SECONDS = 15
 """How long the worker may take for one query before its process is killed."""
+DECODING_SECONDS = 6
+"""How long reading the files of one query may take."""
 INDEXING_SECONDS = 300
 """The same for a batch of gallery items, which may be volumes."""
 RESULT_SECONDS = 60

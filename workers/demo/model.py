@@ -1,24 +1,26 @@
 """The model that the interactive worker keeps loaded, and what it embeds."""
 
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from evaluation.commands.models_to_run import find_model
-from evaluation.decoding.declared_size import declared_size
-from evaluation.decoding.dicom import is_dicom
+from evaluation.decoding import DecodedInput
+from evaluation.decoding.volumes import Volume
 from evaluation.embedders.dual_encoder import PartsEncoder
 from evaluation.embedders.protocol import Embedder
 from evaluation.embedders.threads import fix_threads
-from evaluation.embedding.encode import InputEncoder
-from evaluation.errors import EvaluationError, InputTooLarge
+from evaluation.embedders.volume_encoder import VolumeEncoder
+from evaluation.embedding.encode import InputEncoder, Piece
+from evaluation.errors import EvaluationError, InputUnsupported
 from evaluation.inputs import EmbeddingInput
 from evaluation.types import FloatMatrix
-from workers.demo.limits import MAX_PIXELS
+from workers.demo.decoders import Decoders
 from workers.demo.messages import IMAGES, TEXT, WHOLE, Answer, Query
+from workers.demo.pictures import Pictures
+from workers.demo.refusals import PanelRefusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,33 +37,53 @@ class LoadedModel:
         return self.embedder.description.dimension
 
     def rows(self, inputs: Sequence[EmbeddingInput]) -> FloatMatrix:
-        """Unit vectors, shape (len(inputs), dimension). Nothing of the inputs is remembered.
+        """Unit vectors of texts and of files of ours, shape (len(inputs), dimension).
 
         Raises:
             EvaluationError: an input cannot be read or embedded.
         """
-        found = np.empty((len(inputs), self.dimension), dtype=np.float32)
+        return self._filled(len(inputs), InputEncoder(self.embedder).pieces(inputs))
+
+    def answer(self, query: Query, decoders: Decoders) -> Answer:
+        """The vectors of a query: of the whole, and of its parts where it has text and images. Nothing is remembered."""
         try:
-            for positions, rows in InputEncoder(self.embedder).pieces(inputs):
+            inputs = _inputs(query, self._pictures(query.files, decoders))
+            rows = self._filled(len(inputs), InputEncoder(self.embedder).decoded_pieces(list(inputs.values())))
+        except (EvaluationError, PanelRefusal) as error:
+            return Answer(model_key=self.key, vectors={}, refused=error.message)
+        return Answer(model_key=self.key, vectors={name: row.tolist() for name, row in zip(inputs, rows, strict=True)})
+
+    def _pictures(self, files: Sequence[bytes], decoders: Decoders) -> Pictures | None:
+        """What the files show; of a volume also what was measured, where the model needs it."""
+        return decoders.read(files, measured=isinstance(self.embedder, VolumeEncoder)) if files else None
+
+    def _filled(self, count: int, pieces: Iterator[Piece]) -> FloatMatrix:
+        """The rows of all pieces in their places; the encoder forgets what it has seen."""
+        found = np.empty((count, self.dimension), dtype=np.float32)
+        try:
+            for positions, rows in pieces:
                 found[positions] = rows
         finally:
             if isinstance(self.embedder, PartsEncoder):
                 self.embedder.forget()
         return found
 
-    def answer(self, query: Query) -> Answer:
-        """The vectors of a query: of the whole, and of its parts where it has text and images.
 
-        Files lie in a folder of their own for as long as they are read.
+@dataclass(frozen=True, slots=True)
+class _SentInput(DecodedInput):
+    """A visitor's input; its files are gone once they were read."""
+
+    measured: Volume | None = None
+
+    def volume(self) -> Volume:
+        """What was measured, as it was read along with the pictures.
+
+        Raises:
+            InputUnsupported: the files are pictures of slices.
         """
-        with tempfile.TemporaryDirectory(prefix="panel-") as folder:
-            paths = _written(query.files, Path(folder))
-            try:
-                inputs = _inputs(query, paths, frames=_checked_frames(paths))
-                rows = self.rows(list(inputs.values()))
-            except EvaluationError as error:
-                return Answer(model_key=self.key, vectors={}, refused=_for_visitors(error.message, paths))
-        return Answer(model_key=self.key, vectors={name: row.tolist() for name, row in zip(inputs, rows, strict=True)})
+        if self.measured is None:
+            raise InputUnsupported("This model sees volumes as they were measured. Send the DICOM files of a series.")
+        return self.measured
 
 
 def load_model(name: str, *, device: str) -> LoadedModel:
@@ -78,39 +100,13 @@ def load_model(name: str, *, device: str) -> LoadedModel:
     return loaded
 
 
-def _written(files: Sequence[bytes], folder: Path) -> tuple[Path, ...]:
-    paths = []
-    for number, content in enumerate(files):
-        path = folder / f"{number:02d}"
-        path.write_bytes(content)
-        paths.append(path)
-    return tuple(paths)
-
-
-def _checked_frames(paths: Sequence[Path]) -> int:
-    """How many frames the files hold together, once all their pixels are known to be few enough to be decoded."""
-    frames = pixels = 0
-    for path in paths:
-        declared = declared_size(path)
-        frames += declared.frames
-        pixels += declared.pixels
-        if pixels > MAX_PIXELS:
-            raise InputTooLarge(f"The files hold more than {MAX_PIXELS:,} pixels together. Reduce them or send fewer.")
-    return frames
-
-
-def _inputs(query: Query, paths: tuple[Path, ...], *, frames: int) -> Mapping[str, EmbeddingInput]:
-    """The whole and its parts. Several frames are one volume: slices in their order, or a DICOM series by position."""
-    series = len(paths) > 1 and all(map(is_dicom, paths))
-    images = (paths[0].parent,) if series else paths
-    whole = EmbeddingInput(text=query.text, instruction=query.instruction, images=images, is_volume=frames > 1)
-    if not (whole.text and whole.images):
-        return {WHOLE: whole}
-    return {WHOLE: whole, TEXT: replace(whole, images=(), is_volume=False), IMAGES: replace(whole, text="")}
-
-
-def _for_visitors(message: str, paths: Sequence[Path]) -> str:
-    """A message without names of folders of ours."""
-    for number, path in enumerate(paths, start=1):
-        message = message.replace(str(path), f"File {number}")
-    return message.replace(str(paths[0].parent), "The series") if paths else message
+def _inputs(query: Query, pictures: Pictures | None) -> Mapping[str, DecodedInput]:
+    """The whole and its parts."""
+    text = EmbeddingInput(text=query.text, instruction=query.instruction)
+    if pictures is None:
+        return {WHOLE: DecodedInput(text)}
+    names = tuple(Path(f"File {number}") for number in range(1, len(query.files) + 1))  # only ever shown
+    whole = replace(text, images=names, is_volume=pictures.is_volume)
+    parts = {WHOLE: whole, IMAGES: replace(whole, text="")} if query.text else {WHOLE: whole}
+    shown = {name: _SentInput(source, pictures.images, pictures.volume) for name, source in parts.items()}
+    return {**shown, TEXT: DecodedInput(text)} if query.text else shown

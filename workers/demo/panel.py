@@ -19,6 +19,11 @@ from workers.demo.words import Comparable, comparables, comparison_html, notice_
 KEPT_SECONDS = 60
 """After which an upload that was never searched with is deleted, and also a page's results from memory."""
 _SECONDS_BETWEEN_LOOKS = 5
+_SHOW_STATUS = """() => {
+  const status = document.querySelector("#status");
+  if (status.getBoundingClientRect().top > innerHeight / 2) { status.scrollIntoView(); }
+}"""
+"""On a small screen the results lie below the fields."""
 _SLICES_WORDS = f"Image, or up to {limits.MAX_FILES} slices: PNG, JPEG, DICOM"
 
 
@@ -65,7 +70,7 @@ class Handlers:
                 )
             )
         except PanelRefusal as refusal:
-            return (notice_html(refusal.message, "refused"), "", [], *_choices([]), "", None)
+            return (notice_html(refusal.message, "refused"), "", [], *_choices([]), "", None, gr.update(visible=False))
         finally:
             for path in paths:
                 with contextlib.suppress(FileNotFoundError):
@@ -73,7 +78,8 @@ class Handlers:
         found = comparables(results)
         words = "Your files were deleted with the answer." if paths else "Nothing of your query is kept."
         shown = f"{len(results)} results, the most similar first. {words}"
-        return (notice_html(shown), results_html(results), found, *_choices(found), "", None)
+        comparing = gr.update(visible=len(found) > 1)
+        return (notice_html(shown), results_html(results), found, *_choices(found), "", None, comparing)
 
     def compare(self, first: int | None, second: int | None, found: Sequence[Comparable]) -> str:
         """Two results side by side."""
@@ -103,6 +109,11 @@ def build_panel(search: Search) -> gr.Blocks:
                 text = gr.Textbox(
                     label="Text", lines=3, max_length=limits.MAX_TEXT_CHARACTERS, placeholder="What do you look for?"
                 )
+                gr.HTML('<p class="panel-caption">Or try one of these</p>')
+                with gr.Row(elem_classes="examples"):
+                    examples = [
+                        gr.Button(one.title, size="sm", min_width=0, elem_classes="example") for one in EXAMPLES
+                    ]
                 files = gr.File(label=_SLICES_WORDS, file_count="multiple", height=170, elem_id="files")
                 preset = gr.Dropdown(
                     label="Instruction",
@@ -122,29 +133,34 @@ def build_panel(search: Search) -> gr.Blocks:
                         info="None chosen searches all.",
                     )
                 button = gr.Button("Search", variant="primary", elem_id="search")
-                gr.HTML('<p class="panel-caption">Or try one of these</p>')
-                examples = [gr.Button(example.title, size="sm", elem_classes="example") for example in EXAMPLES]
             with gr.Column(scale=3, min_width=300):
                 status = gr.HTML(notice_html("Results will stand here."), elem_id="status")
                 results = gr.HTML(elem_id="results")
-                with gr.Accordion("Why not this one? Compare two results", open=False, elem_id="compare"):
+                with gr.Accordion(
+                    "Why not this one? Compare two results", open=False, visible=False, elem_id="compare"
+                ) as comparing:
                     with gr.Row():
                         first = gr.Dropdown(label="One result", choices=[], min_width=140)
                         second = gr.Dropdown(label="Another", choices=[], min_width=140)
                     ask_why = gr.Button("Compare", size="sm", elem_id="why")
                     why = gr.HTML(elem_id="comparison")
         inputs = [text, files, preset, own, kinds, galleries, domains]
-        outputs = [status, results, found, first, second, why, files]
+        outputs = [status, results, found, first, second, why, files, comparing]
         private: dict[str, Any] = {"api_visibility": "private"}
         panel.load(handlers.opened, None, [state, galleries], show_progress="hidden", **private)
         gr.Timer(_SECONDS_BETWEEN_LOOKS).tick(handlers.state, None, state, show_progress="hidden", **private)
         preset.change(lambda chosen: gr.update(visible=chosen == OWN_INSTRUCTION), preset, own, **private)
         for trigger in (button.click, text.submit):
-            trigger(handlers.search, inputs, outputs, concurrency_limit=4, concurrency_id="search", **private)
+            searched = trigger(
+                handlers.search, inputs, outputs, concurrency_limit=4, concurrency_id="search", **private
+            )
+            searched.then(None, js=_SHOW_STATUS)
         for example, example_button in zip(EXAMPLES, examples, strict=True):
             example_button.click(
                 _filled(example), None, [text, files, preset, kinds, galleries, domains], **private
-            ).then(handlers.search, inputs, outputs, concurrency_limit=4, concurrency_id="search", **private)
+            ).then(handlers.search, inputs, outputs, concurrency_limit=4, concurrency_id="search", **private).then(
+                None, js=_SHOW_STATUS
+            )
         ask_why.click(handlers.compare, [first, second, found], why, **private)
     panel.queue(max_size=32)
     return panel

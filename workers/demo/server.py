@@ -6,6 +6,8 @@ import tempfile
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.utils.html import format_html
+
 from workers.demo.configuration import BASE_DIR, data_dir, required
 
 PATH = "/panel"
@@ -27,14 +29,19 @@ def use_reading_role() -> None:
         os.environ.pop(name, None)
 
 
-def framers(site_url: str) -> str:
+def framers(site_url: str) -> list[str]:
     """The origins that may frame the panel: the site, under both names of this machine where it is local."""
     parts = urlsplit(site_url)
     names = {parts.hostname or ""}
     if names & {"localhost", "127.0.0.1"}:
         names |= {"localhost", "127.0.0.1"}
     port = f":{parts.port}" if parts.port else ""
-    return " ".join(["'self'", *sorted(f"{parts.scheme}://{name}{port}" for name in names)])
+    return sorted(f"{parts.scheme}://{name}{port}" for name in names)
+
+
+def script_of_theme(origins: list[str]) -> str:
+    """What the page loads so that it follows the theme of the site that frames it."""
+    return format_html('<script src="{}/site/panel.js" data-framers="{}"></script>', PATH, " ".join(origins))
 
 
 def refuse_addresses() -> None:
@@ -84,7 +91,8 @@ def _serve(port: int) -> None:
     panel = build_panel(search)
     panel.has_launched = True  # Gradio checks which files a caller may name only in an application that it launched
     site = FastAPI(openapi_url=None)
-    site.mount(f"{PATH}/fonts", StaticFiles(directory=BASE_DIR / "static" / "fonts"))
+    site.mount(f"{PATH}/site", StaticFiles(directory=BASE_DIR / "static"))
+    origins = framers(settings.SITE_URL)
     gradio.mount_gradio_app(
         site,
         panel,
@@ -98,8 +106,9 @@ def _serve(port: int) -> None:
         mcp_server=False,
         theme=panel_theme(),
         css_paths=[BASE_DIR / "static" / "panel.css"],
+        head=script_of_theme(origins),
     )
-    boundary = Boundary(inner=site, client=client, framers=framers(settings.SITE_URL))
+    boundary = Boundary(inner=site, client=client, framers=" ".join(["'self'", *origins]))
     uvicorn.run(
         boundary,
         host=os.environ.get("PANEL_HOST", HOST),

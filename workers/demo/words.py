@@ -102,7 +102,7 @@ def _shown(result: Result) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "title": title,
         "score": f"{hit.score:.3f}",
-        "caption": "" if hit.caption == title else hit.caption,
+        "caption": hit.caption.removeprefix(title).removeprefix(". "),  # of which a title may be the beginning
         "kind": _KINDS[hit.kind],
         "domain": DOMAIN_TITLES[Domain(hit.domain)],
         "source": hit.source,

@@ -18,6 +18,11 @@ class Command(BaseCommand):
         parser.add_argument(
             "suites", nargs="*", metavar="SUITE", help="slugs of installed suites; all if none is given"
         )
+        parser.add_argument(
+            "--remove-old",
+            action="store_true",
+            help="afterwards remove galleries of other models than the panel's and of other versions of suites than the present",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Index one suite after the other and say how far it is.
@@ -26,7 +31,7 @@ class Command(BaseCommand):
             CommandError: no worker answers, or a suite cannot be read.
         """
         try:
-            for line in gallery_indexer()(options["suites"]):
+            for line in gallery_indexer()(options["suites"], remove_old=options["remove_old"]):
                 self.stdout.write(line)
         except ApplicationError as error:
             raise CommandError(f"{error.code}: {error.message}") from error
