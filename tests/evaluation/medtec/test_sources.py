@@ -33,7 +33,7 @@ def test_every_name_is_one_of_a_suite() -> None:
 
 
 def test_what_the_mini_suites_share_by_their_files_is_named() -> None:
-    for dataset, source in mini._TRAINED.items():  # noqa: SLF001 - the one list of images that both suites read
+    for dataset, source in mini._TRAINED.items():
         assert source.dataset in names_of(dataset)
 
 
