@@ -95,7 +95,9 @@ def test_pages_need_nothing_that_the_content_security_policy_blocks(client, docu
 def test_the_overview_says_where_each_model_stops(client, document) -> None:
     rows = of_board(get(client, "/boards/medtec/"))
     assert list(rows) == ["firm", "reader", "specialist"], "the model that tells most apart comes first"
-    shown = {name: [row[key] for key in ("Rank", "Told apart", "Chest radiograph", "Fundus")] for name, row in rows.items()}
+    shown = {
+        name: [row[key] for key in ("Rank", "Told apart", "Chest radiograph", "Fundus")] for name, row in rows.items()
+    }
     assert shown == {
         "firm": ["1", "10 of 10", "none", "none"],
         "reader": ["2", "6 of 10", "L5 Negation", "L4 Finding"],
