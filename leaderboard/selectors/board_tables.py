@@ -51,13 +51,14 @@ def boards_state() -> BoardsState:
 class Currency:
     """How current a stored board is.
 
-    `built_at` is None where there is no snapshot. `is_fresh`: it covers exactly the runs that are listed and the tasks
+    `built_at` and `snapshot_id` are None where there is no snapshot. `is_fresh`: it covers exactly the runs that are listed and the tasks
     installed. `n_waiting` counts listed runs that it does not cover yet.
     """
 
     built_at: datetime | None
     is_fresh: bool
     n_waiting: int
+    snapshot_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,18 +140,19 @@ def _current(suite: SuiteSummary, names: Sequence[Name]) -> dict[Name, _Current]
         BoardTable.objects.filter(wanted, layout=LAYOUT, snapshot__suite=suite.pk, snapshot__is_current=True)
         .order_by()
         .values_list(
-            "pk", "scope", "key", "etag", "snapshot__built_at", "snapshot__runs", "snapshot__tasks",
+            "pk", "scope", "key", "etag", "snapshot", "snapshot__built_at", "snapshot__runs", "snapshot__tasks",
             ArraySubquery(Run.objects.filter(LISTED, suite=suite.pk).order_by().values("pk")),
             ArraySubquery(Task.objects.filter(suite=suite.pk, is_installed=True).order_by().values("name")),
         )
     )  # fmt: skip
     found = {}
-    for pk, scope, key, etag, built_at, runs, tasks, listed_runs, installed in rows:
+    for pk, scope, key, etag, snapshot_id, built_at, runs, tasks, listed_runs, installed in rows:
         covered, listed = frozenset(runs), frozenset(listed_runs)
         currency = Currency(
             built_at,
             is_fresh=covered == listed and frozenset(tasks) == frozenset(installed),
             n_waiting=len(listed - covered),
+            snapshot_id=snapshot_id,
         )
         found[scope, key] = _Current(pk, etag, listed, currency)
     return found
