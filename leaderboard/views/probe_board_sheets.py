@@ -18,7 +18,6 @@ from leaderboard.views.sheets import Cell, Column
 from leaderboard.views.training_cells import LEFT_OUT, clean_rank, marked, trained_on
 
 COUNT_HEADERS = ("cells_told_apart", "cells_measured")
-STOPS_KEY = "ceiling"
 REVERSED_TITLE = "L5 without a finding"
 REVERSED_WORDS = (
     "Images that show nothing abnormal, where the denying text is the true one; never pooled with the others"
@@ -107,7 +106,7 @@ def _marked(drawn: Drawn, *, is_clean: bool) -> Drawn:
 
 def _marks(row: ProbeBoardRow) -> tuple[str, ...]:
     """The columns of figures that rest on training data; where a model stops rests on each of the levels."""
-    return (*row.marked, STOPS_KEY) if row.marked else ()
+    return (*row.marked, "ceiling") if row.marked else ()
 
 
 def _overview(table: ProbeTable) -> list[Drawn]:
@@ -134,7 +133,7 @@ def _modality(table: ProbeTable) -> list[Drawn]:
         if (cells := [row.cells[key] for row in table.rows if key in row.cells])
     ]
     top = _top(table)
-    column = Column(STOPS_KEY, "Stops at", "The first level at which the model collapses", ("ceiling",), "left")
+    column = Column("ceiling", "Stops at", "The first level at which the model collapses", ("ceiling",), "left")
     stops = Drawn(column, lambda row: ceiling_cell(row.ceilings.get(table.key)))
     return [stops, *(_score(_level_column(key, cells), key, top, "By level") for key, cells in measured)]
 

@@ -191,8 +191,10 @@ def test_the_workers_page_says_what_is_paused_by_whom_and_why(client: Client, ad
     who = administrator.get_username()
     assert [notice.rpartition(", ")[0] for notice in notices] == [
         f"Submissions are paused. What waits goes on. New data are being installed. By {who}",
-        "Workers of class GPU, 24 GiB are paused. They finish what they hold and take no more. The driver is renewed."
-        f" By {who}",
+        (
+            "Workers of class GPU, 24 GiB are paused. They finish what they hold and take no more. The driver is renewed."
+            f" By {who}"
+        ),
     ]
     assert html.count('<time datetime="') >= 2, "since when, to the second"
     states = {row[0].partition("|")[0].strip(): row[1] for row in tables(html)[0][1:]}
