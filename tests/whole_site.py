@@ -84,7 +84,12 @@ def make_whole_site(settings: object, folder: Path) -> WholeSite:
     TaskRun.objects.update(seconds_embedding=12.5, seconds_ranking=0.5, inputs_total=120, peak_memory_bytes=3 * 10**9)
     build_snapshot(suite.pk)
     probing = make_probing_suite()
+    probing.tasks.filter(modality="fundus").update(datasets=["aptos2019", "APTOS-2019"])
     probed = {name: publish(probing, name) for name in NAMES}
+    TrainingDataMark.objects.create(
+        model=probed["lab/firm"].revision.model, dataset="APTOS-2019", verdict=TrainingVerdict.TRAINED,
+        reason="Its paper says so.", marked_by=people["staff"],
+    )  # fmt: skip
     store_board(probing, probed)
     running = make_run(suite=suite, user=people["owner"], state=RunState.RUNNING)
     running.submission = Submission.objects.create(

@@ -14,6 +14,7 @@ from evaluation.suites.medtec.anchors.manifest import read_anchor_set
 from evaluation.suites.medtec.probe_reading import probe_set_for
 from evaluation.suites.medtec.protocols import read_captions, read_label_matrix
 from evaluation.suites.medtec.questions import read_questions
+from evaluation.suites.medtec.sources import names_of
 from evaluation.suites.medtec.suite import read_probe_suite, selected
 from evaluation.vocabulary import ProbeTaskKind
 from leaderboard.models.vocabulary import SuiteKind, TaskKind
@@ -150,7 +151,7 @@ def _declaration(spec: ProbeTaskSpec, measure: _Measure) -> TaskDeclaration:
         style=(spec.style or "") if is_cell else "",
         subtype=(spec.subtype or "") if is_cell else "",
         selection=spec.selection if is_cell else "",
-        datasets=(spec.dataset,),
+        datasets=names_of(spec.dataset),
         data_group=spec.modality or spec.data_path,
         licence=spec.licence,
         images_may_be_shown=spec.images_may_be_shown,

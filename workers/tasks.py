@@ -7,6 +7,7 @@ from celery.signals import celeryd_init, worker_ready, worker_shutting_down
 
 from leaderboard.queue import BUILD_SNAPSHOT, HEAR_BELL
 from leaderboard.services.administration import worker_report
+from leaderboard.services.api_tokens import api_tokens_expire
 from leaderboard.services.leases import leases_reap
 from leaderboard.services.retention import old_records_delete
 from workers.catalogue import sync_catalogue
@@ -38,8 +39,9 @@ def renew_statistics(suite_id: int) -> None:
 
 @app.task(name=REAP)
 def reap() -> None:
-    """Take back leases of workers that vanished, and ring for what waits."""
+    """Take back leases of workers that vanished, ring for what waits, and note which API tokens have expired."""
     leases_reap()
+    api_tokens_expire()
 
 
 @app.task(name=DELETE_OLD_RECORDS)

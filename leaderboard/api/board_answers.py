@@ -118,6 +118,7 @@ class CellAnswer(Schema):
     rank_upper: int
     tie_group: int
     ceiling: str | None = Field(description="The first level at which the model collapses on this modality, if any.")
+    is_contaminated: bool = Field(description="Whether the model is known to be trained on these images.")
 
 
 class ProbeBoardAnswer(Schema):
@@ -171,7 +172,9 @@ def board_answer(suite: SuiteSummary, stored: StoredBoard, rows: Iterable[BoardR
     }
 
 
-def cell_answer(cell: ProbeCell, *, model: PublishedModel, ceiling: Ceiling | None) -> dict[str, Any]:
+def cell_answer(
+    cell: ProbeCell, *, model: PublishedModel, ceiling: Ceiling | None, is_contaminated: bool
+) -> dict[str, Any]:
     """A cell of a model, with where the model stops on its modality."""
-    facts = {name: getattr(cell, name) for name in CellAnswer.model_fields if name not in {"model", "ceiling"}}
-    return {**facts, "model": model, "ceiling": ceiling.ceiling if ceiling else None}
+    added = {"model": model, "ceiling": ceiling.ceiling if ceiling else None, "is_contaminated": is_contaminated}
+    return {name: getattr(cell, name) for name in CellAnswer.model_fields if name not in added} | added

@@ -14,6 +14,7 @@ from leaderboard.selectors.board_tables import stored_boards
 from leaderboard.selectors.catalogue import SuiteSummary, live_suites
 from leaderboard.selectors.probe_boards import ProbeStatistics, probe_statistics
 from leaderboard.selectors.published import published_models
+from leaderboard.selectors.training_data import contaminated_task_names
 
 router = Router(tags=["Boards"])
 
@@ -105,11 +106,17 @@ def _page(slug: str, name: tuple[AggregateScope, str], asked: RowFilter) -> dict
 def _cells(suite: SuiteSummary, statistics: ProbeStatistics, asked: CellFilter) -> list[dict[str, Any]]:
     """The cells of models that are listed now; one that was withdrawn since the statistics were made is left out."""
     models = {str(model.run_id): model for model in published_models(suite_id=suite.pk)}
+    trained_on = contaminated_task_names({model.revision_id for model in models.values()}, suite_id=suite.pk)
     content = statistics.content
     ceilings = {(row.model, row.modality, row.dataset): row for row in content.ceilings}
     wanted = {name: value for name in ("modality", "level", "style") if (value := getattr(asked, name)) is not None}
     return [
-        cell_answer(cell, model=models[cell.model], ceiling=ceilings.get((cell.model, cell.modality, cell.dataset)))
+        cell_answer(
+            cell,
+            model=models[cell.model],
+            ceiling=ceilings.get((cell.model, cell.modality, cell.dataset)),
+            is_contaminated=cell.task in trained_on[models[cell.model].revision_id],
+        )
         for cell in content.cells
         if cell.model in models
         and asked.q.lower() in models[cell.model].repo_id.lower()

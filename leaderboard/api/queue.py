@@ -65,5 +65,5 @@ def get_queue(
     """The queue."""
     state = queue_state(page)
     names = ("waiting", "n_waiting", "page", "n_pages", "active", "recent", "n_workers_up")
-    paused = state.pause.reason if state.pause else None
+    paused = state.pauses.submissions.reason if state.pauses.submissions else None
     return {"paused_because": paused, **{name: getattr(state, name) for name in names}}

@@ -35,7 +35,7 @@ NO_FILTERS = frozenset({"q", "ranks"})
 
 
 class Listed(Protocol):
-    """A row of any board; only those of retrieval suites are asked for `training_data`."""
+    """A row of any board."""
 
     model: PublishedModel
     cost: Cost
@@ -89,7 +89,10 @@ def _is_at_most(value: int | None, limit: int | None) -> bool:
 
 
 class BoardFilterForm(forms.Form):
-    """The filters above a board. Choices come from the models on it; a value that no model has finds no row."""
+    """The filters above a board, and on which tasks its models are ranked.
+
+    Choices come from the models on it; a value that no model has finds no row.
+    """
 
     q = forms.CharField(
         label="Model",
@@ -105,6 +108,8 @@ class BoardFilterForm(forms.Form):
     submitted_after = forms.DateField(
         label="Submitted from", required=False, widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
     )
+    declared = forms.ChoiceField(label="Declared training data", required=False, choices=DECLARED)
+    ranks = forms.ChoiceField(label="Rank", required=False, choices=RANKS)
 
     def offer(self, rows: Iterable[Listed], *, kind_titles: Mapping[str, str]) -> None:
         """Offer the kinds and licences that the board's models have."""
@@ -126,13 +131,6 @@ class BoardFilterForm(forms.Form):
             text=self.cleaned_data["q"].strip(),
             **{name: self.cleaned_data[name] for name in self.fields if name not in NO_FILTERS},
         )
-
-
-class RetrievalFilterForm(BoardFilterForm):
-    """The filters above a board of a retrieval suite, and on which tasks its models are ranked."""
-
-    declared = forms.ChoiceField(label="Declared training data", required=False, choices=DECLARED)
-    ranks = forms.ChoiceField(label="Rank", required=False, choices=RANKS)
 
 
 def licence_choices(models: Sequence[PublishedModel]) -> list[tuple[str, str]]:

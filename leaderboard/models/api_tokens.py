@@ -14,6 +14,7 @@ class ApiToken(models.Model):
     A slow hash, as passwords need, would protect nothing here: the secret has 256 random bits, which nobody finds by
     trying, and a fast hash lets a request find its token through an index. `prefix` is the secret's beginning, by
     which a person recognises it. `last_used_on` is a day only, so that using a token writes once a day.
+    `is_expiry_recorded`: the log of acts says that it has expired.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
@@ -25,6 +26,7 @@ class ApiToken(models.Model):
     expires_at = models.DateTimeField()
     revoked_at = models.DateTimeField(null=True)
     last_used_on = models.DateField(null=True)
+    is_expiry_recorded = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["-created_at"]

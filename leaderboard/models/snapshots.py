@@ -45,7 +45,7 @@ class BoardTable(models.Model):
 
     `scope` and `key` name the board: an `AggregateScope` and a group of it for a retrieval suite, a `ProbeBoardScope`
     and a modality's or level's key for a probing suite. `content` is what `leaderboard.selectors.board_documents` and
-    `leaderboard.selectors.probe_tables` write and read; `etag` is a digest of it, and `layout` says which classes it is
+    `leaderboard.selectors.probe_documents` write and read; `etag` is a digest of it, and `layout` says which classes it is
     of (`leaderboard.selectors.board_layout`): a table of another layout is made again and never read.
     """
 

@@ -261,7 +261,7 @@ class OwnerProof(models.TextChoices):
 
 
 class ActKind(models.TextChoices):
-    """What administrators do."""
+    """What administrators do, and how the keys come and go with which programs act for people."""
 
     PUBLISH = "publish", "Published a result"
     WITHDRAW = "withdraw", "Took a result off the boards"
@@ -277,6 +277,10 @@ class ActKind(models.TextChoices):
     CONTAMINATION = "contamination", "Marked contamination"
     ACCOUNT = "account", "Changed an account"
     ROWS = "rows", "Changed rows in the administration"
+    TOKEN_CREATE = "token_create", "Made an API token"
+    TOKEN_USE = "token_use", "Used an API token for the first time"
+    TOKEN_REVOKE = "token_revoke", "Revoked an API token"
+    TOKEN_EXPIRE = "token_expire", "Saw an API token expire"
 
 
 class AggregateScope(models.TextChoices):

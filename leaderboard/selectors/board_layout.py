@@ -5,6 +5,7 @@ from dataclasses import fields
 
 from leaderboard.selectors.board_rows import BoardRow, BoardTask, Cost, GroupScore, Missing
 from leaderboard.selectors.clean_means import CleanMean
+from leaderboard.selectors.probe_board_rows import CellCount, ProbeBoardRow
 from leaderboard.selectors.probe_boards import Place
 from leaderboard.selectors.probe_rows import Ceiling, ProbeCell
 from leaderboard.selectors.published import PublishedModel, TaskScore
@@ -14,7 +15,7 @@ VERSION = 1
 """To be raised when documents change in another way than by a field of the classes below."""
 _CLASSES = (
     PublishedModel, BoardRow, BoardTask, Cost, GroupScore, Missing, TaskScore, Standing, Place, Ceiling, ProbeCell,
-    CleanMean,
+    CleanMean, ProbeBoardRow, CellCount,
 )  # fmt: skip
 
 LAYOUT = hashlib.sha256(

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from uuid import UUID
 
 from leaderboard.models.vocabulary import AggregateScope, TrainingDataStatement
 from leaderboard.selectors.clean_means import CleanMean
 from leaderboard.selectors.published import PublishedModel, TaskScore
-from leaderboard.selectors.snapshots import Standing, SuiteStatistics
+from leaderboard.selectors.snapshots import Standing
 
 OTHER_DATA = "other_data"
 """Why a task is missing from a row that has a score in it: most other runs were measured on other data."""
@@ -122,10 +123,13 @@ class Board:
     tasks: tuple[BoardTask, ...] = ()
     chance: float | None = None
     group_chance: Mapping[str, float] = field(default_factory=dict)
-    statistics: SuiteStatistics | None = None
     device: str = ""
 
+    def row_of(self, run_id: UUID) -> BoardRow | None:
+        """The row of a run, if it stands on the board."""
+        return next((row for row in self.rows if row.model.run_id == run_id), None)
+
     @property
-    def has_rank_intervals(self) -> bool:
-        """Whether statistics cover exactly what is published."""
-        return self.statistics is not None and self.statistics.is_fresh
+    def n_ranked(self) -> int:
+        """How many rows have a rank."""
+        return sum(row.rank is not None for row in self.rows)

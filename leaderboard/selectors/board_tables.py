@@ -19,7 +19,8 @@ from leaderboard.selectors.board_layout import LAYOUT
 from leaderboard.selectors.board_making import board_task, keys_of
 from leaderboard.selectors.board_rows import Board
 from leaderboard.selectors.catalogue import LISTED, SuiteSummary
-from leaderboard.selectors.probe_tables import ProbeTable, probe_table_of_document
+from leaderboard.selectors.probe_board_rows import ProbeTable
+from leaderboard.selectors.probe_documents import probe_table_of_document
 
 CACHED_TABLES = 24
 """Boards that a process keeps in memory. One of 1,000 models takes about 10 MB."""
@@ -50,13 +51,14 @@ def boards_state() -> BoardsState:
 class Currency:
     """How current a stored board is.
 
-    `built_at` is None where there is no snapshot. `is_fresh`: it covers exactly the runs that are listed and the tasks
+    `built_at` and `snapshot_id` are None where there is no snapshot. `is_fresh`: it covers exactly the runs that are listed and the tasks
     installed. `n_waiting` counts listed runs that it does not cover yet.
     """
 
     built_at: datetime | None
     is_fresh: bool
     n_waiting: int
+    snapshot_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +70,10 @@ class StoredBoard:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredProbeTable:
-    """A board of a probing suite with how current it is; `table` is None where the suite has none of this name."""
+class StoredProbeTables:
+    """Boards of a probing suite by scope and key, those that it has, and how current they are."""
 
-    table: ProbeTable | None
+    tables: Mapping[tuple[str, str], ProbeTable]
     currency: Currency
 
 
@@ -101,23 +103,22 @@ def stored_boards(suite: SuiteSummary, names: Sequence[tuple[AggregateScope, str
     }
 
 
-def stored_probe_table(suite: SuiteSummary, scope: ProbeBoardScope, key: str) -> StoredProbeTable:
-    """A board of a probing suite, without rows of runs that are no longer listed. At most two queries.
+def stored_probe_tables(suite: SuiteSummary, names: Sequence[tuple[ProbeBoardScope, str]]) -> StoredProbeTables:
+    """Boards of a probing suite, without rows of runs that are no longer listed. At most two queries.
 
-    Where the suite has no such board, its table is None; the overview, which every snapshot has, says how current it is.
+    The overview, which every snapshot has, says how current all of them are.
     """
     overview = (ProbeBoardScope.OVERVIEW, "")
-    found = _current(suite, [(scope, key), overview])
+    found = _current(suite, [*names, overview])
     if not found:
-        return StoredProbeTable(None, Currency(None, is_fresh=False, n_waiting=suite.n_published))
-    currency = found[overview].currency
-    if (scope, key) not in found:
-        return StoredProbeTable(None, currency)
-    chosen = {(scope, key): found[scope, key]}
+        return StoredProbeTables({}, Currency(None, is_fresh=False, n_waiting=suite.n_published))
+    chosen = {name: found[name] for name in names if name in found}
     tables = _contents(
         chosen, lambda content, name: probe_table_of_document(content, scope=ProbeBoardScope(name[0]), key=name[1])
     )
-    return StoredProbeTable(_listed_rows(tables[scope, key], found[scope, key].listed), currency)
+    return StoredProbeTables(
+        {name: _listed_rows(tables[name], one.listed) for name, one in chosen.items()}, found[overview].currency
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,18 +140,19 @@ def _current(suite: SuiteSummary, names: Sequence[Name]) -> dict[Name, _Current]
         BoardTable.objects.filter(wanted, layout=LAYOUT, snapshot__suite=suite.pk, snapshot__is_current=True)
         .order_by()
         .values_list(
-            "pk", "scope", "key", "etag", "snapshot__built_at", "snapshot__runs", "snapshot__tasks",
+            "pk", "scope", "key", "etag", "snapshot", "snapshot__built_at", "snapshot__runs", "snapshot__tasks",
             ArraySubquery(Run.objects.filter(LISTED, suite=suite.pk).order_by().values("pk")),
             ArraySubquery(Task.objects.filter(suite=suite.pk, is_installed=True).order_by().values("name")),
         )
     )  # fmt: skip
     found = {}
-    for pk, scope, key, etag, built_at, runs, tasks, listed_runs, installed in rows:
+    for pk, scope, key, etag, snapshot_id, built_at, runs, tasks, listed_runs, installed in rows:
         covered, listed = frozenset(runs), frozenset(listed_runs)
         currency = Currency(
             built_at,
             is_fresh=covered == listed and frozenset(tasks) == frozenset(installed),
             n_waiting=len(listed - covered),
+            snapshot_id=snapshot_id,
         )
         found[scope, key] = _Current(pk, etag, listed, currency)
     return found

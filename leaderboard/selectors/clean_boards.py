@@ -1,4 +1,4 @@
-"""A board ranked once more by means that leave out the tasks whose data a model was trained on."""
+"""A board ranked once more by what is left without the tasks whose data a model was trained on."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -8,6 +8,7 @@ from leaderboard.models.vocabulary import AggregateScope
 from leaderboard.selectors.board_rows import TRAINED_ON, Board, BoardRow, GroupScore, Missing, board_order
 from leaderboard.selectors.clean_means import CleanMean, clean_mean
 from leaderboard.selectors.place_ranks import competition_ranks
+from leaderboard.selectors.probe_board_rows import ProbeBoardRow, ProbeTable, probe_board_order
 
 
 def row_clean_mean(
@@ -82,3 +83,18 @@ def _clean_group(score: GroupScore, clean: CleanMean) -> GroupScore:
     if clean.value is None or not score.is_complete:
         return replace(score, lower=None, upper=None, n_tasks=clean.n_tasks)
     return GroupScore(clean.value, None, None, clean.n_tasks, clean.n_tasks)
+
+
+def clean_table(table: ProbeTable) -> ProbeTable:
+    """A board of a probing suite with clean counts and clean ranks in the place of its own.
+
+    Of a row, no cell is expected any more of those that its model was trained on; one that nothing is left of has no
+    rank, although it lacks no cell.
+    """
+    return replace(table, rows=tuple(sorted((_clean_probe_row(row) for row in table.rows), key=probe_board_order)))
+
+
+def _clean_probe_row(row: ProbeBoardRow) -> ProbeBoardRow:
+    if row.clean is None:
+        return row
+    return replace(row, rank=row.clean_rank, count=row.clean, n_expected=row.clean.n_measured)

@@ -7,7 +7,6 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef
 
 from leaderboard.models import BoardSnapshot, BoardTable, Run, Task
-from leaderboard.models.vocabulary import SuiteKind
 from leaderboard.selectors.board_layout import LAYOUT
 from leaderboard.selectors.catalogue import LISTED
 from leaderboard.selectors.known_training import KnownTraining, training_digest, training_of_runs
@@ -33,8 +32,8 @@ def suites_to_build() -> list[int]:
 
 
 def suites_to_mark() -> list[int]:
-    """Live retrieval suites whose boards say something else of training data than what is known now. Eight queries."""
-    found = BoardSnapshot.objects.filter(is_current=True, suite__is_live=True, suite__kind=SuiteKind.RETRIEVAL)
+    """Live suites whose boards say something else of training data than what is known now. Eight queries."""
+    found = BoardSnapshot.objects.filter(is_current=True, suite__is_live=True)
     snapshots = list(found.order_by("suite_id").values_list("suite_id", "runs", "training_data"))
     known = training_of_runs({run for _, runs, _ in snapshots for run in runs})
     return [

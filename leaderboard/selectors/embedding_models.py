@@ -11,7 +11,7 @@ from django.db.models.functions import Lower
 
 from leaderboard.models import AggregateScore, EmbeddingModel, ModelRevision, Run, Score, TaskRun
 from leaderboard.models.vocabulary import AggregateScope, TaskKind, TaskRunState
-from leaderboard.selectors.boards import GroupScore
+from leaderboard.selectors.board_rows import GroupScore
 from leaderboard.selectors.published import MAIN_METRIC, PublishedModel, TaskScore, published_model, task_score
 from leaderboard.selectors.visibility import PRIVATE
 

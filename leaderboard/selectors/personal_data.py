@@ -6,6 +6,7 @@ from allauth.account.models import EmailAddress
 from allauth.socialaccount.models import SocialAccount
 
 from leaderboard.models import (
+    Act,
     Delivery,
     NotificationSettings,
     OwnerClaim,
@@ -23,7 +24,7 @@ LEFT_OUT = "The password is stored as a hash only, and the secret of a webhook i
 def personal_data(user: User) -> dict[str, Any]:
     """The account, its addresses and connected accounts, what was submitted and came of it, claims, messages and acts.
 
-    Times are in ISO 8601, UTC. Ten queries, whatever there is.
+    Times are in ISO 8601, UTC. Eleven queries, whatever there is.
     """
     return {
         "account": _account(user),
@@ -49,6 +50,7 @@ def personal_data(user: User) -> dict[str, Any]:
             )
         ),
         "acts": list(RunEvent.objects.filter(actor=user.get_username()).values("run_id", "at", "to_state", "reason")),
+        "log": list(Act.objects.filter(actor=user.get_username()).values("at", "kind", "subject", "reason", "details")),
         "left_out": LEFT_OUT,
     }
 

@@ -87,11 +87,23 @@ class ClassPause:
 
 
 @dataclass(frozen=True, slots=True)
+class Pauses:
+    """What is paused at present; `submissions` is None while they are taken."""
+
+    submissions: Pause | None
+    classes: tuple[ClassPause, ...]
+
+    @property
+    def class_names(self) -> frozenset[str]:
+        """The classes whose workers take no work."""
+        return frozenset(pause.worker_class for pause in self.classes)
+
+
+@dataclass(frozen=True, slots=True)
 class Queue:
     """Everything that the queue page shows: of the waiting runs, those of one page out of `n_pages`."""
 
-    pause: Pause | None
-    class_pauses: tuple[ClassPause, ...]
+    pauses: Pauses
     active: tuple[QueuedRun, ...]
     waiting: tuple[QueuedRun, ...]
     n_waiting: int
@@ -99,11 +111,6 @@ class Queue:
     n_pages: int
     recent: tuple[QueuedRun, ...]
     workers: tuple[WorkerRow, ...]
-
-    @property
-    def paused_classes(self) -> frozenset[str]:
-        """The classes whose workers take no work."""
-        return frozenset(pause.worker_class for pause in self.class_pauses)
 
     @property
     def n_workers_up(self) -> int:
@@ -125,8 +132,7 @@ def queue_state(page: int = 1) -> Queue:
     active = _counted(Run.objects.filter(state__in=ACTIVE_RUN_STATES).exclude(state=RunState.QUEUED))
     recent = _counted(Run.objects.filter(state__in=FINAL_RUN_STATES)).order_by("-finished_at")[:RECENT_RUNS]
     return Queue(
-        pause=open_pause(),
-        class_pauses=tuple(class_pauses()),
+        pauses=open_pauses(),
         active=tuple(_queued_run(run) for run in active.order_by("priority", "created_at")),
         waiting=tuple(
             _queued_run(runs[run_id], place=place, expected=starts[run_id])
@@ -139,6 +145,11 @@ def queue_state(page: int = 1) -> Queue:
         recent=tuple(_queued_run(run) for run in recent),
         workers=tuple(worker_rows()),
     )
+
+
+def open_pauses() -> Pauses:
+    """Everything that is paused. Two queries."""
+    return Pauses(open_pause(), tuple(class_pauses()))
 
 
 def open_pause() -> Pause | None:

@@ -143,7 +143,7 @@ def suite_statistics(suite_id: int, *, run_ids: Collection[UUID], tasks: Collect
     found = current_snapshot(suite_id, run_ids=run_ids, tasks=tasks)
     if found is None:
         return None
-    return SuiteStatistics(found.pk, found.built_at, found.is_fresh, found.left_out, _content(found.pk))
+    return SuiteStatistics(found.pk, found.built_at, found.is_fresh, found.left_out, snapshot_content(found.pk))
 
 
 def published_run_ids(suite_id: int) -> list[UUID]:
@@ -175,8 +175,8 @@ def differences_between(snapshot_id: int, run: UUID, other: UUID) -> tuple[PairD
 
 
 @lru_cache(maxsize=CACHED_SNAPSHOTS)
-def _content(pk: int) -> BoardContent:
-    """The document of a snapshot, which never changes once it is stored."""
+def snapshot_content(pk: int) -> BoardContent:
+    """The document of a retrieval suite's snapshot, which never changes once it is stored. One query, and then none."""
     return board_content(BoardSnapshot.objects.values_list("content", flat=True).get(pk=pk))
 
 

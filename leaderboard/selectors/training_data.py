@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.db.models import Q, QuerySet
@@ -125,11 +126,22 @@ def contaminated_tasks(revision_ids: Collection[int]) -> Mapping[int, frozenset[
     A board that leaves contaminated cells out asks this once for all of its revisions, and gives the answer to
     `leaderboard.selectors.clean_boards`.
     """
-    trained = training_datasets(revision_ids)
+    return _contaminated(training_datasets(revision_ids), Task.objects.all(), "pk")
+
+
+def contaminated_task_names(revision_ids: Collection[int], *, suite_id: int) -> Mapping[int, frozenset[str]]:
+    """For each revision the names of the tasks of one suite that its training data contaminate. Four queries."""
+    return _contaminated(training_datasets(revision_ids), Task.objects.filter(suite=suite_id), "name")
+
+
+def _contaminated(
+    trained: Mapping[int, frozenset[str]], tasks: QuerySet[Task], field: str
+) -> dict[int, frozenset[Any]]:
+    """For each revision a field of those tasks that are made of its training data. One query."""
     names = frozenset[str]().union(*trained.values())
-    tasks = Task.objects.filter(datasets__overlap=sorted(names)).values_list("pk", "datasets") if names else ()
-    of_dataset: dict[str, set[int]] = {}
-    for task, datasets in tasks:
+    found = tasks.filter(datasets__overlap=sorted(names)).order_by().values_list(field, "datasets") if names else ()
+    of_dataset: dict[str, set[Any]] = {}
+    for task, datasets in found:
         for dataset in datasets:
             of_dataset.setdefault(dataset, set()).add(task)
     return {

@@ -20,6 +20,7 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.models.vocabulary import ACTIVE_RUN_STATES
+from leaderboard.services.api_tokens import api_tokens_revoke_all
 
 DELETED_PREFIX = "deleted-"
 NAME_BYTES = 6
@@ -30,8 +31,9 @@ def account_delete(*, user: User) -> User:
     """Delete an account: what is private vanishes, what is public stays under a name that says nothing.
 
     Private submissions with all of their runs, addresses, connected accounts, claims of ownership and messages are
-    deleted, and no session or token of an account that is not active counts. The row itself stays, without a password and anything that tells of the person, because published
-    results and their history refer to it.
+    deleted, tokens are revoked, and no session of an account that is not active counts. The row itself stays, without a
+    password and anything that tells of the person, because published results and their history refer to it. The log of
+    acts, which nobody can change, keeps the lines that name the account.
 
     Raises:
         TransitionRefused: the account is an administrator's, or a submission of it waits or runs.
@@ -41,6 +43,7 @@ def account_delete(*, user: User) -> User:
         raise TransitionRefused("An administrator's account can't be deleted here; give up the rights first.")
     if Run.objects.filter(submission__submitter=person, state__in=ACTIVE_RUN_STATES).exists():
         raise TransitionRefused("Submissions of yours wait or run. Cancel them, or wait until they have ended.")
+    api_tokens_revoke_all(user=person)
     _delete_private(person)
     for rows in (EmailAddress, SocialAccount, NotificationSettings):
         rows.objects.filter(user=person).delete()

@@ -12,13 +12,14 @@ from leaderboard.selectors.board_documents import board_document
 from leaderboard.selectors.board_layout import LAYOUT
 from leaderboard.selectors.board_making import boards_of_snapshot
 from leaderboard.selectors.known_training import KnownTraining
-from leaderboard.selectors.probe_tables import probe_table_document, probe_tables_of_snapshot
+from leaderboard.selectors.probe_documents import probe_table_document
+from leaderboard.selectors.probe_tables import probe_tables_of_snapshot
 
 
 def board_tables_store(*, snapshot: BoardSnapshot, training: Mapping[UUID, KnownTraining]) -> None:
     """Make every board of a snapshot and store it; belongs into the transaction that stores the snapshot.
 
-    `training` is what is known of the training data of each run's model; boards of probing suites do not show it.
+    `training` is what is known of the training data of each run's model.
     """
     BoardTable.objects.bulk_create(
         (
@@ -33,7 +34,7 @@ def _documents(
     snapshot: BoardSnapshot, training: Mapping[UUID, KnownTraining]
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
     if snapshot.suite.kind == SuiteKind.PROBING:
-        for table in probe_tables_of_snapshot(snapshot):
+        for table in probe_tables_of_snapshot(snapshot, training):
             yield table.scope.value, table.key, probe_table_document(table)
     else:
         for board in boards_of_snapshot(snapshot, training):

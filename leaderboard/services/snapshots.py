@@ -9,7 +9,6 @@ from django.db import connection, transaction
 from django.db.models import Max
 
 from leaderboard.models import BoardChange, BoardSnapshot, Suite
-from leaderboard.models.vocabulary import SuiteKind
 from leaderboard.selectors.known_training import training_digest, training_of_runs
 from leaderboard.services.board_tables import board_tables_store
 
@@ -39,7 +38,7 @@ def snapshot_store(
     kept = list(earlier.order_by("-built_at", "-pk").values_list("pk", flat=True)[:EARLIER_KEPT])
     earlier.exclude(pk__in=kept).delete()
     suite = Suite.objects.get(pk=suite_id)
-    training = training_of_runs(run_ids) if suite.kind == SuiteKind.RETRIEVAL else {}
+    training = training_of_runs(run_ids)
     snapshot = BoardSnapshot.objects.create(
         suite=suite,
         content=content,

@@ -30,7 +30,7 @@ def board_columns(board: Board, *, is_clean: bool = False) -> tuple[Drawn, ...]:
         tasks = board.tasks if len(board.tasks) <= MOST_TASK_COLUMNS else ()
         scores = [_adjusted(), *(_task(task, is_clean=is_clean) for task in tasks)]
     if is_clean:
-        rank, mean = clean_rank(), clean_mean(board)
+        rank, mean = clean_rank("mean"), clean_mean(board)
         scores[0] = replace(scores[0], is_default=False)  # has no value then, but addresses that name it stay good
     else:
         rank, mean = _rank(board), _mean(board, board_axis(board))

@@ -103,18 +103,17 @@ def board_view(
     order: str,
     group_of: Callable[[Any], str] = lambda _: "",
     reference: str = "",
-    form_class: type[BoardFilterForm] = BoardFilterForm,
 ) -> BoardView:
     """The view of a board that an address asks for.
 
     `order` is the column by which rows stand if the address names none, `group_of` the title of the rows' part of the
-    table, and `reference` that of the rows of what guessing gives. `form_class` is the form of the board's filters.
+    table, and `reference` that of the rows of what guessing gives.
 
     Raises:
         BadRequest: the address names a column that the board lacks, or a page that is no number.
         Http404: the board has no such page.
     """
-    form = form_class(request.GET)
+    form = BoardFilterForm(request.GET)
     form.offer(rows, kind_titles=figures.KIND_TITLES)
     is_valid = form.is_valid()
     matching = [row for row in rows if form.filter.accepts(row)] if is_valid else []

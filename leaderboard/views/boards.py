@@ -8,7 +8,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from leaderboard.forms.boards import RetrievalFilterForm
 from leaderboard.forms.finder import SUBJECTS, FinderForm, Question
 from leaderboard.models.vocabulary import CHOICES_OF, AggregateScope, Domain, Family, SuiteKind
 from leaderboard.selectors.board_rows import TRAINED_ON, Board, BoardRow
@@ -143,7 +142,6 @@ def _board_page(
         order="rank",
         group_of=_part,
         reference=REFERENCE if board.chance is not None else "",
-        form_class=RetrievalFilterForm,
     )
     if file := file_of(view, request, stem="-".join(["medboard", suite.slug, suite.version, board.key or "overall"])):
         return file

@@ -52,8 +52,8 @@ LIST_COLUMNS = (
     Column("chance", "Chance", "Hit@1 expected of a random order, in percent", ("chance_percent",)),
     Column("models", "Models", "Published models with a score on it", ("models",)),
     Column("best", "Best Hit@1", "The best published score, in percent", ("best_hit_at_1_percent",)),
-    Column("data", "Data", "Whether the workers have the task's data", ("data",), "left", is_text=True),
     Column("ds", "Best DS", "The best published Discrimination Score", ("best_ds",)),
+    Column("data", "Data", "Whether the workers have the task's data", ("data",), "left", is_text=True),
 )
 
 
@@ -139,11 +139,11 @@ def _list_row(task: TaskSummary) -> tuple[Cell, ...]:
             data=(figures.csv_percent(best_hit),),
             style="none" if best_hit is None else figures.heat(best_hit),
         ),
-        text_cell(
-            "Installed" if task.is_installed else "Awaiting data", style="left" if task.is_installed else "left none"
-        ),
         Cell(
             figures.signed(best_ds), best_ds, (figures.rounded(best_ds),), style="none" if best_ds is None else "score"
+        ),
+        text_cell(
+            "Installed" if task.is_installed else "Awaiting data", style="left" if task.is_installed else "left none"
         ),
     )
 

@@ -11,14 +11,15 @@ from django.urls import reverse
 from django.utils.text import slugify
 
 from leaderboard.models.vocabulary import AggregateScope, Split, SuiteKind
-from leaderboard.selectors.boards import Board, BoardRow, GroupScore, overall_board
+from leaderboard.selectors.board_rows import BoardRow, GroupScore
+from leaderboard.selectors.board_tables import StoredBoard, stored_boards
 from leaderboard.selectors.catalogue import SuiteSummary
 from leaderboard.selectors.embedding_models import PublishedRun, Revision, RunSummary, published_run
-from leaderboard.selectors.snapshots import Analysis
+from leaderboard.selectors.snapshots import Analysis, BoardContent, snapshot_content
 from leaderboard.views import figures
 from leaderboard.views.analysis_words import ANALYSES, AnalysisWords
 from leaderboard.views.axes import CHOICES_OF
-from leaderboard.views.boards import Tab
+from leaderboard.views.boards import OVERALL, Tab
 from leaderboard.views.citations import bibtex
 from leaderboard.views.family_profiles import run_profile
 from leaderboard.views.model_results import ModelResults, model_results
@@ -71,15 +72,17 @@ def detail(request: HttpRequest, repo_id: str) -> HttpResponse:
     context |= _provenance(request, results, suite, run)
     if context["is_probing"]:
         return probing_page(request, context)
-    board = overall_board(suite)
-    groups = _group_tables(request, suite, run, board)
-    analyses = table("analyses", analysis_sheet(_analyses(run, board)), request=request)
-    tasks = _task_table(request, suite, run, board)
+    stored = stored_boards(suite, [OVERALL])[OVERALL]
+    content = None if stored.currency.snapshot_id is None else snapshot_content(stored.currency.snapshot_id)
+    groups = _group_tables(request, suite, run, content)
+    analyses = table("analyses", analysis_sheet(_analyses(run, content)), request=request)
+    tasks = _task_table(request, suite, run, content)
     stem = f"medboard-{suite.slug}-{suite.version}-{slugify(model.repo_id)}"
     if file := download(request, [tasks, *(shown for _, shown in groups), analyses], stem=stem):
         return file
-    context |= _results(run, board)
+    context |= _results(run, stored)
     context |= {
+        "split_gap": _split_gap(run, content),
         "profile_address": _picture("model-profile", chosen, model.repo_id),
         "tasks": tasks,
         "analyses": analyses,
@@ -143,30 +146,31 @@ def _provenance(request: HttpRequest, results: ModelResults, suite: SuiteSummary
     }
 
 
-def _results(run: PublishedRun, board: Board) -> dict[str, Any]:
-    row = next((row for row in board.rows if row.model.run_id == run.model.run_id), None)
+def _results(run: PublishedRun, stored: StoredBoard) -> dict[str, Any]:
+    """How the run stands on the stored board, which does not have it for a minute or two after it is published."""
+    board = stored.board
+    row = board.row_of(run.model.run_id)
     return {
         "row": row,
-        "rank": _rank_words(row) if row else "",
-        "statistics": board.statistics,
-        "n_ranked": sum(row.rank is not None for row in board.rows),
+        "rank": rank_words(row) if row else "",
+        "statistics": stored.currency,
+        "n_ranked": board.n_ranked,
         "profile": run_profile(run, board),
-        "split_gap": _split_gap(run, board),
         "failed": [task for task in run.tasks if task.score is None],
     }
 
 
-def _rank_words(row: BoardRow) -> str:
+def rank_words(row: BoardRow) -> str:
+    """A row's rank with its interval; empty where it has none."""
     if row.standing is None or row.standing.rank is None:
         return "" if row.rank is None else str(row.rank)
     return figures.rank_interval(row.standing.rank_lower, row.standing.rank_upper)
 
 
 def _group_tables(
-    request: HttpRequest, suite: SuiteSummary, run: PublishedRun, board: Board
+    request: HttpRequest, suite: SuiteSummary, run: PublishedRun, content: BoardContent | None
 ) -> list[tuple[str, Table]]:
     """The run's means on every axis that it has any on, families and domains first."""
-    content = board.statistics.content if board.has_rank_intervals else None
     return [
         (
             scope.label,
@@ -183,24 +187,23 @@ def _group_tables(
     ]
 
 
-def _task_table(request: HttpRequest, suite: SuiteSummary, run: PublishedRun, board: Board) -> Table:
-    content = board.statistics.content if board.statistics else None
+def _task_table(request: HttpRequest, suite: SuiteSummary, run: PublishedRun, content: BoardContent | None) -> Table:
     sheet = sorted_sheet(task_sheet(run.tasks, suite=suite.slug, content=content), request=request)
     return table("tasks", sheet, request=request)
 
 
-def _analyses(run: PublishedRun, board: Board) -> list[tuple[AnalysisWords, Analysis]]:
+def _analyses(run: PublishedRun, content: BoardContent | None) -> list[tuple[AnalysisWords, Analysis]]:
     """What the statistics say about the run."""
-    if board.statistics is None:
+    if content is None:
         return []
-    found = [(words, board.statistics.content.analysis(name, run.model.run_id)) for name, words in ANALYSES.items()]
+    found = [(words, content.analysis(name, run.model.run_id)) for name, words in ANALYSES.items()]
     return [(words, analysis) for words, analysis in found if analysis is not None]
 
 
-def _split_gap(run: PublishedRun, board: Board) -> SplitGap | None:
+def _split_gap(run: PublishedRun, content: BoardContent | None) -> SplitGap | None:
     """Both splits side by side, for a complete run on a board that has both."""
     splits = run.groups[AggregateScope.SPLIT.value]
-    gap = board.statistics.content.analysis(HELD_OUT_GAP, run.model.run_id) if board.statistics else None
+    gap = content.analysis(HELD_OUT_GAP, run.model.run_id) if content else None
     if gap is None or not {Split.IN_DISTRIBUTION, Split.HELD_OUT} <= splits.keys():
         return None
     ends = figures.points_interval(gap.lower, gap.upper)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from leaderboard.models.vocabulary import AggregateScope, Family
-from leaderboard.selectors.boards import Board
+from leaderboard.selectors.board_rows import Board
 from leaderboard.selectors.embedding_models import PublishedRun
 from leaderboard.views.profile_chart import ProfileChart, ProfileScore, profile_chart
 

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from leaderboard.forms.finder import Question
+from leaderboard.forms.finder import Limits, Question
 from leaderboard.models.vocabulary import CHOICES_OF, AggregateScope
 from leaderboard.selectors.board_rows import Board, BoardRow
 from leaderboard.views.axes import board_address
@@ -70,9 +70,12 @@ def _address(question: Question, suite: str) -> str:
     overall = f"{reverse('board-overall')}?suite={suite}"
     is_overall = question.scope == AggregateScope.OVERALL
     board = overall if is_overall else board_address(question.scope.value, question.key, suite=suite)
-    limits = {"max_parameters": question.max_parameters or "", "licence": question.licence}
-    chosen = urlencode({name: value for name, value in limits.items() if value})
-    return f"{board}&{chosen}" if chosen else board
+    return limited_address(board, question.limits)
+
+
+def limited_address(board: str, limits: Limits) -> str:
+    """The address of a board with limits as its filters."""
+    return f"{board}&{urlencode(limits.filters)}" if limits.filters else board
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,21 +9,23 @@ from django.utils.text import slugify
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import conditional_page, require_safe
 
-from leaderboard.models.vocabulary import SuiteKind
-from leaderboard.selectors.boards import Board, overall_board
+from leaderboard.models.vocabulary import ProbeBoardScope, SuiteKind
+from leaderboard.selectors.board_tables import stored_boards, stored_probe_tables
 from leaderboard.selectors.catalogue import SuiteSummary
 from leaderboard.selectors.embedding_models import published_run
-from leaderboard.selectors.probe_boards import probe_statistics
 from leaderboard.views import figures
+from leaderboard.views.boards import OVERALL
+from leaderboard.views.embedding_models import rank_words
 from leaderboard.views.family_profiles import run_profile
 from leaderboard.views.model_results import ModelResults, model_results
-from leaderboard.views.probe_models import passed_cells
 
 IMAGE_SECONDS = 300
 """How long browsers and proxies may show a picture without asking again."""
 NARROW, NARROW_WIDTH, LETTER_WIDTH = frozenset("fijklrt.,:@ "), 4.0, 6.8
 """Letters of the badge's font in pixels, roughly: an SVG cannot measure them, and stretches the text to the sum."""
 PADDING = 10
+COMPUTED = "being computed"
+"""A result that was just published: a worker makes the board that it will stand on."""
 CORNER = 3
 
 picture = cache_control(public=True, max_age=IMAGE_SECONDS)
@@ -53,7 +55,7 @@ def profile(request: HttpRequest, repo_id: str) -> HttpResponse:
     if results.chosen is None or results.chosen.suite_kind != SuiteKind.RETRIEVAL:
         raise Http404("This model has no published result with families.")
     suite = results.suite()
-    chart = run_profile(published_run(run_id=results.chosen.run_id), overall_board(suite))
+    chart = run_profile(published_run(run_id=results.chosen.run_id), stored_boards(suite, [OVERALL])[OVERALL].board)
     if chart is None:
         raise Http404("This model has no score in any family.")
     response = _svg(request, "models/profile.svg", {"chart": chart, "suite": suite})
@@ -101,21 +103,18 @@ def _badge_words(results: ModelResults) -> tuple[str, str]:
 
 
 def _retrieval_words(suite: SuiteSummary, results: ModelResults) -> str:
-    board: Board = overall_board(suite)
-    row = next((row for row in board.rows if row.model.run_id == results.chosen.run_id), None)
-    if row is None or row.rank is None or row.mean is None:
-        return "not ranked" if row is None else f"{row.n_tasks} of {row.n_expected} tasks"
-    rank = str(row.rank)
-    if row.standing is not None and row.standing.rank is not None:
-        rank = figures.rank_interval(row.standing.rank_lower, row.standing.rank_upper)
-    n_ranked = sum(row.rank is not None for row in board.rows)
-    return f"Hit@1 {figures.percent(row.mean.value)}, rank {rank} of {n_ranked}"
+    board = stored_boards(suite, [OVERALL])[OVERALL].board
+    row = board.row_of(results.chosen.run_id)
+    if row is None:
+        return COMPUTED
+    if row.rank is None or row.mean is None:
+        return f"{row.n_tasks} of {row.n_expected} tasks"
+    return f"Hit@1 {figures.percent(row.mean.value)}, rank {rank_words(row)} of {board.n_ranked}"
 
 
 def _probing_words(suite: SuiteSummary, results: ModelResults) -> str:
-    statistics = probe_statistics(suite.pk)
-    own = str(results.chosen.run_id)
-    if statistics is None or own not in statistics.content.models:
-        return "being computed"
-    passed, total = passed_cells(statistics.content, own)
-    return f"tells apart {passed} of {total} cells"
+    overview = (ProbeBoardScope.OVERVIEW, "")
+    table = stored_probe_tables(suite, [overview]).tables.get(overview)
+    rows = table.rows if table else ()
+    count = next((row.count for row in rows if row.model.run_id == results.chosen.run_id), None)
+    return COMPUTED if count is None else f"tells apart {count.n_told_apart} of {count.n_measured} cells"

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.urls import reverse
 
 from leaderboard.models.vocabulary import AggregateScope, Domain, Family, PoolScope, TaskRunState
-from leaderboard.selectors.boards import GroupScore
+from leaderboard.selectors.board_rows import GroupScore
 from leaderboard.selectors.embedding_models import TaskOutcome
 from leaderboard.selectors.published import TaskScore
 from leaderboard.selectors.snapshots import Analysis, BoardContent

@@ -1,19 +1,21 @@
 """The columns of the boards of a probing suite: over all modalities, of one modality, and of one level."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from django.urls import reverse
 
 from leaderboard.models.vocabulary import Level, ProbeBoardScope
+from leaderboard.selectors.probe_board_rows import REVERSED_KEY, ProbeBoardRow, ProbeTable
 from leaderboard.selectors.probe_boards import Place
 from leaderboard.selectors.probe_rows import ProbeCell
-from leaderboard.selectors.probe_tables import REVERSED_KEY, ProbeBoardRow, ProbeTable
 from leaderboard.views import figures
 from leaderboard.views.drawn import Drawn, nothing
 from leaderboard.views.model_columns import model_columns
 from leaderboard.views.probe_cells import MODEL_COLUMN, axis_end, ceiling_cell, cell_of, model_cell, score_headers
 from leaderboard.views.probe_words import LEVEL_QUESTIONS, level_title
 from leaderboard.views.sheets import Cell, Column
+from leaderboard.views.training_cells import LEFT_OUT, clean_rank, marked, trained_on
 
 COUNT_HEADERS = ("cells_told_apart", "cells_measured")
 REVERSED_TITLE = "L5 without a finding"
@@ -22,15 +24,18 @@ REVERSED_WORDS = (
 )
 
 
-def probe_columns(table: ProbeTable) -> tuple[Drawn, ...]:
-    """Every column that a board can show."""
+def probe_columns(table: ProbeTable, *, is_clean: bool = False) -> tuple[Drawn, ...]:
+    """Every column that a board can show. `is_clean`: it is one of `selectors.clean_boards`."""
     makers: dict[ProbeBoardScope, Callable[[ProbeTable], Sequence[Drawn]]] = {
         ProbeBoardScope.OVERVIEW: _overview,
         ProbeBoardScope.MODALITY: _modality,
         ProbeBoardScope.LEVEL: _level,
     }
-    model = Drawn(MODEL_COLUMN, lambda row: model_cell(row.model), lambda: nothing(width=2))
-    return (model, *makers[table.scope](table), *model_columns(table.device))
+    rank = clean_rank("share of cells told apart") if is_clean else _rank()
+    model = Drawn(MODEL_COLUMN, _model_cell, lambda: nothing(width=2))
+    scores = [_marked(one, is_clean=is_clean) for one in makers[table.scope](table)]
+    trained = trained_on(table, is_clean=is_clean)
+    return (rank, model, _count(is_clean=is_clean), *scores, trained, *model_columns(table.device))
 
 
 def place_key(place: Place) -> str:
@@ -43,22 +48,70 @@ def place_address(place: Place, *, suite: str) -> str:
     return f"{reverse('probe-modality', args=[place.key])}?suite={suite}"
 
 
-def _overview(table: ProbeTable) -> list[Drawn]:
-    """How many of its main cells a model tells apart, and where it stops in each modality."""
-    counts = Column(
+def _rank() -> Drawn:
+    def cell(row: ProbeBoardRow) -> Cell:
+        if row.rank is None:
+            return nothing(style="rank none")
+        return Cell(text=str(row.rank), sort=row.rank, data=(row.rank,), style="rank")
+
+    column = Column(
+        "rank",
+        "Rank",
+        "Place by the number of cells told apart, among the models measured in every cell that counts here; equal"
+        " numbers share a place",
+        ("rank",),
+        is_text=True,
+    )
+    return Drawn(column, cell, lambda: nothing(style="rank none"))
+
+
+def _model_cell(row: ProbeBoardRow) -> Cell:
+    cell, measured = model_cell(row.model), row.count.n_measured
+    if row.rank is not None or measured == row.n_expected:
+        return cell
+    return replace(cell, mark=f"{measured} of {row.n_expected} cells measured")
+
+
+def _count(*, is_clean: bool) -> Drawn:
+    def cell(row: ProbeBoardRow) -> Cell:
+        count = row.count
+        if not count.n_measured:
+            return nothing(width=len(COUNT_HEADERS))
+        counted = (count.n_told_apart, count.n_measured)
+        shown = Cell(f"{count.n_told_apart} of {count.n_measured}", count.share, counted, style="score")
+        n_trained = count.n_measured - row.clean.n_measured if row.clean and not is_clean else 0
+        return marked(shown, f"{n_trained} of them with images that it was trained on") if n_trained else shown
+
+    words = f" {LEFT_OUT}" if is_clean else ""
+    column = Column(
         "cells",
         "Told apart",
-        "Cells of MedTEC's six modalities and five levels in which the model discriminates, of those measured",
-        COUNT_HEADERS,
+        f"Cells of this board in which the model discriminates, of those measured{words}; over several modalities,"
+        " MedTEC's own six count",
+        tuple(f"clean_{header}" for header in COUNT_HEADERS) if is_clean else COUNT_HEADERS,
     )
-    return [Drawn(counts, _count_cell), *(_ceiling(place) for place in table.places)]
+    return Drawn(column, cell, lambda: nothing(width=len(COUNT_HEADERS)))
 
 
-def _count_cell(row: ProbeBoardRow) -> Cell:
-    if not row.n_measured:
-        return nothing(width=len(COUNT_HEADERS))
-    counted = (row.n_told_apart, row.n_measured)
-    return Cell(f"{row.n_told_apart} of {row.n_measured}", row.n_told_apart, counted, style="score")
+def _marked(drawn: Drawn, *, is_clean: bool) -> Drawn:
+    """The column with daggers where a model was trained on the images that its figure rests on."""
+    words = "trained on these images" + (", so left out of rank and count" if is_clean else "")
+
+    def cell(row: ProbeBoardRow) -> Cell:
+        shown = drawn.cell(row)
+        return marked(shown, words) if shown.sort is not None and drawn.column.key in _marks(row) else shown
+
+    return replace(drawn, cell=cell)
+
+
+def _marks(row: ProbeBoardRow) -> tuple[str, ...]:
+    """The columns of figures that rest on training data; where a model stops rests on each of the levels."""
+    return (*row.marked, "ceiling") if row.marked else ()
+
+
+def _overview(table: ProbeTable) -> list[Drawn]:
+    """Where a model stops in each modality."""
+    return [_ceiling(place) for place in table.places]
 
 
 def _ceiling(place: Place) -> Drawn:

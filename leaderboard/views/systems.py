@@ -24,7 +24,12 @@ COLUMNS = (
     Column("weights", "Weights", "How its weights are published", ("weights", "conversion"), "left", is_text=True),
     Column("licence", "Licence", "Licence of its weights", ("licence", "gated"), "left", is_text=True),
     Column(
-        "notes", "Notes", "What is special, and where the figures come from", ("notes", "source"), "text", is_text=True
+        "notes",
+        "Notes",
+        "What is special, and where the figures come from",
+        ("notes", "source"),
+        "text long",
+        is_text=True,
     ),
 )
 
@@ -63,7 +68,11 @@ def _row(system: System, on_board: str) -> tuple[Cell, ...]:
         Cell(system.weights, system.weights, (system.weights, system.conversion), "left", note=conversion),
         _licence(system),
         Cell(
-            system.notes, system.notes.lower(), (system.notes, system.source), "text", note=f"Figures: {system.source}"
+            system.notes,
+            system.notes.lower(),
+            (system.notes, system.source),
+            "text long",
+            note=f"Figures: {system.source}",
         ),
     )
 

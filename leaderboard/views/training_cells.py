@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from leaderboard.models.vocabulary import AggregateScope, TrainingDataStatement
 from leaderboard.selectors.board_rows import Board, BoardRow
+from leaderboard.selectors.probe_board_rows import ProbeBoardRow, ProbeTable
 from leaderboard.views import figures
 from leaderboard.views.drawn import Drawn, nothing
 from leaderboard.views.model_columns import HEADING
@@ -50,10 +51,10 @@ def mean_mark(cell: Cell, row: BoardRow) -> Cell:
     return marked(cell, f"holds {_tasks(len(row.contaminated))} whose data the model was trained on")
 
 
-def clean_rank() -> Drawn:
-    """The column of ranks without training data."""
+def clean_rank(by: str) -> Drawn:
+    """The column of ranks without training data; `by` says by what."""
 
-    def cell(row: BoardRow) -> Cell:
+    def cell(row: BoardRow | ProbeBoardRow) -> Cell:
         if row.rank is None:
             return nothing(style="rank none")
         return Cell(text=str(row.rank), sort=row.rank, data=(row.rank,), style="rank")
@@ -61,7 +62,7 @@ def clean_rank() -> Drawn:
     column = Column(
         key="rank",
         title="Clean rank",
-        explanation=f"Place by the mean {LEFT_OUT}; equal means share a place. No interval is computed for it",
+        explanation=f"Place by the {by} {LEFT_OUT}; equal ones share a place. No interval is computed for it",
         headers=("clean_rank",),
         style="wrap",
         is_text=True,
@@ -104,10 +105,10 @@ def clean_mean(board: Board) -> Drawn:
     return Drawn(column, cell, lambda: chance)
 
 
-def trained_on(board: Board, *, is_clean: bool) -> Drawn:
+def trained_on(board: Board | ProbeTable, *, is_clean: bool) -> Drawn:
     """The column that says how many tasks of the board a model was trained on, and what its submitter declared."""
 
-    def cell(row: BoardRow) -> Cell:
+    def cell(row: BoardRow | ProbeBoardRow) -> Cell:
         number = len(row.contaminated)
         is_known = bool(number) or row.training_data != TrainingDataStatement.UNKNOWN
         text = _tasks(number) if number else NONE if is_known else UNKNOWN

@@ -54,6 +54,7 @@ def pages_of(site: WholeSite) -> dict[str, tuple[str, str]]:
         "board-empty": ("", "/?q=nosuchmodel"),
         "board-clean": ("", "/?ranks=clean"),
         "probing": ("", "/boards/medtec/"),
+        "probing-clean": ("", "/boards/medtec/?ranks=clean&images=fundus&ability=L5"),
         "probing-modality": ("", "/boards/medtec/modality/chest_radiograph/"),
         "probing-level": ("", "/boards/medtec/level/L1/"),
         "probing-phrasing": ("", "/boards/medtec/analysis/phrasing/"),

@@ -142,9 +142,15 @@ def test_two_at_once_get_their_own_results(browser: Browser, frame, board) -> No
     other.context.close()
 
 
-def interactive_processes(board: Board) -> list[psutil.Process]:
+@pytest.fixture
+def own_board(board: Board) -> Board:
+    """The board where these tests have started it; one that runs already is not ours to stop or to administer."""
     if board.process is None:
-        pytest.skip("the processes of a board that runs already are not ours to stop")
+        pytest.skip("the board runs already: its processes and servers are not ours")
+    return board
+
+
+def interactive_processes(board: Board) -> list[psutil.Process]:
     return [
         child
         for child in psutil.Process(board.process.process.pid).children(recursive=True)
@@ -152,8 +158,8 @@ def interactive_processes(board: Board) -> list[psutil.Process]:
     ]
 
 
-def test_without_a_worker_the_panel_says_so_until_it_is_back(frame, board) -> None:
-    stopped = interactive_processes(board)
+def test_without_a_worker_the_panel_says_so_until_it_is_back(frame, own_board) -> None:
+    stopped = interactive_processes(own_board)
     assert len(stopped) >= 2
     for process in stopped:
         process.suspend()
@@ -167,12 +173,12 @@ def test_without_a_worker_the_panel_says_so_until_it_is_back(frame, board) -> No
     expect(frame.locator("#state")).to_contain_text("Ready:", timeout=30_000)
 
 
-def test_an_administrator_fills_the_galleries_and_removes_old_ones_beside_the_running_board(frame, board) -> None:
+def test_an_administrator_fills_the_galleries_and_removes_old_ones_beside_the_running_board(frame, own_board) -> None:
     kept = {name: value for name, value in os.environ.items() if name not in (*SERVER_ADDRESSES, "PANEL_BROKER_URL")}
     done = subprocess.run(
         [sys.executable, "manage.py", "index_gallery", "--remove-old"],
         cwd=BASE_DIR,
-        env={**kept, "MEDBOARD_DATA_DIR": str(board.data_dir)},
+        env={**kept, "MEDBOARD_DATA_DIR": str(own_board.data_dir)},
         capture_output=True,
         text=True,
         check=False,

@@ -5,16 +5,25 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.db import DatabaseError
 from django.test import Client
 from django.utils import timezone
 
 from leaderboard.exceptions import TokenLimitReached
-from leaderboard.models import ApiToken, User
+from leaderboard.models import Act, ApiToken, User
 from leaderboard.models.vocabulary import ApiScope
-from leaderboard.services.api_tokens import MAX_TOKENS, api_token_create, api_token_revoke, api_token_use
+from leaderboard.services.accounts import account_delete
+from leaderboard.services.api_tokens import (
+    MAX_TOKENS,
+    api_token_create,
+    api_token_revoke,
+    api_token_use,
+    api_tokens_expire,
+)
 from tests.factories import make_user
 from tests.leaderboard.api_requests import API, get, with_token
 from tests.leaderboard.pages import blocked_by_policy, tables, wrongly_nested
+from workers.tasks import reap
 
 pytestmark = pytest.mark.django_db
 
@@ -144,3 +153,80 @@ def test_the_secret_is_in_no_log(submitter_client: Client, caplog: pytest.LogCap
     Client(headers={"Authorization": f"Bearer {secret}"}).get(f"{API}/nothing")
     Client(headers={"Authorization": f"Bearer {secret}x"}).get(f"{API}/models")
     assert secret not in caplog.text
+
+
+def log(token: ApiToken) -> list[tuple[str, str]]:
+    """Who did what to a token, the oldest first."""
+    lines = Act.objects.filter(details__beginning=token.prefix).order_by("pk")
+    assert {line.subject for line in lines} <= {f"{token.name} of {token.user.username}"}
+    return [(line.kind, line.actor) for line in lines]
+
+
+def expire(token: ApiToken) -> None:
+    made = timezone.now() - timedelta(days=2)
+    ApiToken.objects.filter(pk=token.pk).update(created_at=made, expires_at=made + timedelta(days=1))
+
+
+def test_the_log_says_when_a_token_is_made_first_used_and_revoked(submitter_client: Client, submitter: User) -> None:
+    submitter_client.post(PAGE, {"name": "laptop", "scopes": ["read", "submit"], "days": "30"})
+    token = ApiToken.objects.get()
+    assert log(token) == [("token_create", "submitter")]
+    (line,) = Act.objects.all()
+    assert line.details["scopes"] == ["read", "submit"]
+    assert line.details["expires_at"] == f"{token.expires_at:%Y-%m-%d %H:%M} UTC"
+    submitter_client.post(f"{PAGE}{token.pk}/revoke/")
+    submitter_client.post(f"{PAGE}{token.pk}/revoke/")
+    assert log(token) == [("token_create", "submitter"), ("token_revoke", "submitter")], "once each"
+
+
+def test_only_the_first_use_of_all_is_in_the_log(submitter: User) -> None:
+    token, secret = make(submitter)
+    api_token_use(secret)
+    api_token_use(secret)
+    ApiToken.objects.filter(pk=token.pk).update(last_used_on=timezone.now().date() - timedelta(days=3))
+    api_token_use(secret)
+    assert log(token) == [("token_create", "submitter"), ("token_use", "submitter")]
+
+
+def test_the_log_says_once_that_a_token_has_expired(submitter: User) -> None:
+    lasting, (expired, _) = make(submitter, name="other")[0], make(submitter)
+    revoked, _ = make(submitter, name="third")
+    expire(expired)
+    api_token_revoke(user=submitter, token_id=revoked.pk)
+    expire(revoked)
+    reap()
+    assert api_tokens_expire() == 0
+    assert log(expired) == [("token_create", "submitter"), ("token_expire", "reaper")]
+    assert log(lasting) == [("token_create", "submitter")]
+    assert log(revoked)[-1] == ("token_revoke", "submitter"), "what is revoked does not expire"
+
+
+def test_an_act_and_what_it_tells_of_stand_or_fall_together(submitter: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    token, secret = make(submitter)
+    expired, _ = make(submitter, name="old")
+    expire(expired)
+
+    def fail(**_act: object) -> None:
+        raise DatabaseError("the log cannot be written")
+
+    monkeypatch.setattr("leaderboard.services.api_tokens.act_record", fail)
+    for act in (
+        lambda: make(submitter, name="new"),
+        lambda: api_token_use(secret),
+        lambda: api_token_revoke(user=submitter, token_id=token.pk),
+        api_tokens_expire,
+    ):
+        with pytest.raises(DatabaseError):
+            act()
+    assert set(ApiToken.objects.values_list("name", "last_used_on", "revoked_at", "is_expiry_recorded")) == {
+        ("laptop", None, None, False),
+        ("old", None, None, False),
+    }
+
+
+def test_closing_an_account_revokes_its_tokens(submitter: User) -> None:
+    token, secret = make(submitter)
+    account_delete(user=submitter)
+    assert api_token_use(secret) is None
+    lines = Act.objects.filter(details__beginning=token.prefix).order_by("pk").values_list("kind", "actor")
+    assert list(lines) == [("token_create", "submitter"), ("token_revoke", "submitter")]

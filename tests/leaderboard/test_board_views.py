@@ -169,7 +169,7 @@ def answer_of(html: str) -> str:
     plain = ""
     for part in text.split("<"):
         plain += part.partition(">")[2] if ">" in part else part
-    return plain
+    return plain.strip()
 
 
 @pytest.mark.parametrize(

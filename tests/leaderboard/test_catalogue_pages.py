@@ -54,10 +54,10 @@ def test_the_list_has_every_task_with_its_best_score_and_those_that_await_data(c
     html = get(client, "/tasks/")
     (table,) = tables(html)
     assert "2 tasks in the live suites; 1 of them awaits data" in " ".join(html.split())
-    assert [table[1][0], table[1][7], table[1][9], table[1][10], table[1][11]] == [
+    assert [table[1][0], table[1][7], table[1][9], table[1][10], table[1][12]] == [
         "Task a|a", "100", "2", "60.0", "Installed",
     ]  # fmt: skip
-    assert [table[2][0], table[2][7], table[2][9], table[2][10], table[2][11]] == [
+    assert [table[2][0], table[2][7], table[2][9], table[2][10], table[2][12]] == [
         "Task b|b", "–", "0", "–", "Awaiting data",
     ]  # fmt: skip
 

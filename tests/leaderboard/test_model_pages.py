@@ -6,7 +6,7 @@ import io
 import pytest
 from django.urls import reverse
 
-from leaderboard.models import ModelRevision, Suite
+from leaderboard.models import ModelRevision, Run, Suite
 from leaderboard.models.vocabulary import RunState
 from tests.board_documents import store_statistics
 from tests.factories import make_published_run, make_revision, make_run, make_scored_run, make_suite, make_task
@@ -34,11 +34,12 @@ def page(client, repo_id: str, query: str = "") -> str:
 def test_it_shows_facts_rank_means_and_the_score_of_each_task(client, suite) -> None:
     make_scored_run(suite=suite, hits={"a": 0.9, "b": 0.9}, revision=make_revision("lab/better"))
     make_scored_run(suite=suite, hits={"a": 0.75, "b": 0.5}, revision=make_revision("lab/model", parameters=2_000_000))
+    store_statistics(suite)
     html = page(client, "lab/model")
     assert "Rank 2 of 2" in html
     assert "62.5 Hit@1 (61.5 to 63.5)" in html
     assert "2.0 M" in html
-    families, domains, tasks, _ = tables(html)
+    families, domains, _analyses, tasks, _history = tables(html)
     assert [row[0] for row in families[1:]] == ["Image to label", "Text to text"]
     assert [row[0] for row in domains[1:]] == ["Neuro", "Thoracic"]
     # (0.75 - 0.5) / 0.5 is half of the way from chance to perfect
@@ -52,6 +53,7 @@ def test_failed_tasks_stand_apart_with_their_reason(client, suite) -> None:
     make_scored_run(
         suite=suite, hits={"b": 0.5}, failures={"a": "input_unsupported"}, revision=make_revision("lab/text")
     )
+    store_statistics(suite)
     html = page(client, "lab/text")
     assert "listed without a rank: 1 of 2 tasks were evaluated" in html
     tasks = tables(html)[2]
@@ -183,5 +185,35 @@ def test_the_page_costs_as_many_queries_for_any_number_of_runs(client, suite, dj
     make_scored_run(suite=suite, hits={"a": 0.3, "b": 0.6}, revision=revision)
     for attempt in range(2, 6):
         make_run(suite=suite, revision=revision, state=RunState.CANCELLED, attempt=attempt)
-    with django_assert_num_queries(15):
+    for number in range(4):
+        make_scored_run(suite=suite, hits={"a": 0.3, "b": 0.6}, revision=make_revision(f"lab/other-{number}"))
+    store_statistics(suite)
+    with django_assert_num_queries(14):
         client.get("/models/lab/model/")
+    with django_assert_num_queries(12):  # a process has read the board and the statistics by then
+        client.get("/models/lab/model/")
+
+
+def test_a_result_that_no_board_has_yet_says_so_and_a_board_that_is_behind_too(client, suite) -> None:
+    make_scored_run(suite=suite, hits={"a": 0.75, "b": 0.5}, revision=make_revision("lab/model"))
+    html = page(client, "lab/model")
+    assert ": 62.5 Hit@1 as the mean of the family means. A worker is computing its place" in html
+    assert "Rank" not in html.partition("</p>")[0]
+    assert "Statistics of" not in html
+    store_statistics(suite)
+    assert "Rank 1 of 1" in page(client, "lab/model")
+    assert "Being computed anew." not in page(client, "lab/model")
+    make_scored_run(suite=suite, hits={"a": 0.9, "b": 0.9}, revision=make_revision("lab/new"))
+    html = page(client, "lab/model")
+    assert "Rank 1 of 1" in html
+    assert "Being computed anew." in html
+    assert "A worker is computing its place" in page(client, "lab/new")
+
+
+def test_a_model_that_was_withdrawn_is_not_counted_at_once(client, suite) -> None:
+    make_scored_run(suite=suite, hits={"a": 0.75, "b": 0.5}, revision=make_revision("lab/model"))
+    other = make_scored_run(suite=suite, hits={"a": 0.5, "b": 0.5}, revision=make_revision("lab/other"))
+    store_statistics(suite)
+    assert "Rank 1 of 2" in page(client, "lab/model")
+    Run.objects.filter(pk=other.pk).update(is_published=False)
+    assert "Rank 1 of 1" in page(client, "lab/model")

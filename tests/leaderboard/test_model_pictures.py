@@ -21,8 +21,10 @@ from leaderboard.models import Run, Suite
 from leaderboard.models.vocabulary import RunState
 from leaderboard.views.citations import escaped
 from leaderboard.views.profile_chart import LINES, PLANE, ProfileScore, profile_chart
+from tests.board_documents import store_statistics
 from tests.factories import make_cell, make_revision, make_run, make_scored_run, make_task
 from tests.leaderboard.pages import tables
+from tests.probe_documents import NAMES, make_probing_suite, publish, store_board
 
 pytestmark = pytest.mark.django_db
 
@@ -52,6 +54,7 @@ def svg(client, address: str) -> ET.Element:
 
 def test_the_profile_is_a_file_that_says_in_words_what_it_shows(client, suite) -> None:
     scored(suite, image_to_label=1.0, text_to_text=0.5, region_grounding=0.25)
+    store_statistics(suite)
     drawing = svg(client, "/models/lab/model/profile.svg")
     assert drawing.find(f"{SVG}title").text == "Hit@1 of lab/model by family"
     words = drawing.find(f"{SVG}desc").text
@@ -118,6 +121,8 @@ def test_a_badge_says_how_the_model_stands(client, suite) -> None:
     scored(suite, "lab/model", **full)
     scored(suite, "lab/partial", image_to_label=0.5)
     make_run(suite=suite, revision=make_revision("lab/new"), state=RunState.FAILED)
+    assert badge(client, "lab/model") == "being computed"
+    store_statistics(suite)
     assert badge(client, "lab/model") == "Hit@1 50.0, rank 2 of 2"
     assert badge(client, "lab/partial") == "1 of 4 tasks"
     assert badge(client, "lab/new") == "not evaluated"
@@ -153,10 +158,24 @@ def test_hostile_names_stay_texts_in_pictures_and_citations(client, suite) -> No
 
 
 def test_pictures_cost_few_queries(client, suite, django_assert_num_queries) -> None:
+    for number in range(5):
+        scored(suite, f"lab/other-{number}", **dict.fromkeys(FAMILIES, (number + 1) / 10))
     scored(suite, image_to_label=1.0, text_to_text=0.5, region_grounding=0.25)
-    for name, number in (("profile", 13), ("badge", 9)):
+    store_statistics(suite)
+    client.get("/models/lab/model/badge.svg")  # the board is read once by a process
+    for name, number in (("profile", 9), ("badge", 5)):
         with django_assert_num_queries(number):
             client.get(f"/models/lab/model/{name}.svg")
+
+
+def test_the_badge_of_a_probing_result_says_what_the_board_says(client, db, django_assert_num_queries) -> None:
+    suite = make_probing_suite()
+    runs = {name: publish(suite, name) for name in NAMES}
+    store_board(suite, runs)
+    # By hand, of the made-up scores: reader discriminates in four levels of films and two of the retina.
+    assert badge(client, "lab/reader") == "tells apart 6 of 10 cells"
+    with django_assert_num_queries(5):
+        client.get("/models/lab/reader/badge.svg")
 
 
 # --- repeating and quoting ------------------------------------------------------------------------------------------

@@ -24,8 +24,9 @@ from leaderboard.models import (
     Submission,
     User,
 )
-from leaderboard.models.vocabulary import RunState
+from leaderboard.models.vocabulary import ApiScope, RunState
 from leaderboard.services.accounts import account_delete
+from leaderboard.services.api_tokens import api_token_create
 from tests.factories import make_published_run, make_revision, make_run, make_suite, make_user
 from tests.leaderboard.conftest import signed_in
 
@@ -84,7 +85,8 @@ def test_the_export_holds_what_is_stored_and_nobody_elses(
     submitter.save()
     OwnerClaim.objects.create(repo_id="lab/public", claimant=submitter, token="t")
     submitted(make_published_run(suite=make_suite("three", n_tasks=1)), make_user("other"))
-    with django_assert_max_num_queries(13):
+    api_token_create(user=submitter, name="laptop", scopes=[ApiScope.READ], days=30)
+    with django_assert_max_num_queries(14):
         response = submitter_client.get(reverse("account-export"))
     assert response["Content-Disposition"].startswith("attachment")
     data = json.loads(response.content)
@@ -98,6 +100,7 @@ def test_the_export_holds_what_is_stored_and_nobody_elses(
     assert [(score["metric"], score["value"]) for score in exported["scores"]] == [("hit@1", 0.5)] * 2
     assert data["claims"][0]["repo_id"] == "lab/public"
     assert {one["run_id"] for one in data["acts"]} == {str(public.pk), str(private.pk)}
+    assert [(one["kind"], one["subject"]) for one in data["log"]] == [("token_create", "laptop of submitter")]
 
 
 def test_strangers_get_nothing(client: Client) -> None:

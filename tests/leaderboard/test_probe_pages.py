@@ -17,7 +17,7 @@ from leaderboard.selectors import probe_rows
 from leaderboard.views import methods
 from leaderboard.views.figures import signed
 from leaderboard.views.probe_pages import ANALYSIS_TITLES
-from leaderboard.views.probe_words import BOUNDARY
+from leaderboard.views.probe_words import BOUNDARY, level_title
 from tests.factories import make_cell, make_published_run, make_suite
 from tests.leaderboard import pages
 from tests.leaderboard.pages import blocked_by_policy, wrongly_nested
@@ -63,6 +63,13 @@ def by_model(table: list[list[str]]) -> dict[str, list[str]]:
     return {row[0].partition("|")[0].strip(): row for row in table[1:]}
 
 
+def of_board(html: str) -> dict[str, dict[str, str]]:
+    """The rows of a board by model and title of the column."""
+    head, *rows = tables(html)[0]
+    named = [dict(zip(head, row, strict=True)) for row in rows]
+    return {row["Model"].partition("|")[0]: row for row in named}
+
+
 @pytest.mark.parametrize("name", [name for name in dir(probe_rows) if name[0].isupper() and name != "AnchorSelection"])
 def test_rows_have_the_fields_of_the_document(name: str) -> None:
     own, library = getattr(probe_rows, name), getattr(board_rows, name, None)
@@ -86,24 +93,33 @@ def test_pages_need_nothing_that_the_content_security_policy_blocks(client, docu
 
 
 def test_the_overview_says_where_each_model_stops(client, document) -> None:
-    rows = by_model(tables(get(client, "/boards/medtec/"))[0])
+    rows = of_board(get(client, "/boards/medtec/"))
     assert list(rows) == ["firm", "reader", "specialist"], "the model that tells most apart comes first"
-    assert rows["firm"][1:4] == ["10 of 10", "none", "none"]
-    assert rows["reader"][1:4] == ["6 of 10", "L5 Negation", "L4 Finding"]
-    assert rows["specialist"][1:4] == ["2 of 10", "L1 Domain", "L1 Domain"]
+    shown = {
+        name: [row[key] for key in ("Rank", "Told apart", "Chest radiograph", "Fundus")] for name, row in rows.items()
+    }
+    assert shown == {
+        "firm": ["1", "10 of 10", "none", "none"],
+        "reader": ["2", "6 of 10", "L5 Negation", "L4 Finding"],
+        "specialist": ["3", "2 of 10", "L1 Domain", "L1 Domain"],
+    }
 
 
 @pytest.mark.parametrize("modality", ["chest_radiograph", "fundus"])
 def test_a_modality_shows_every_level_with_its_class_in_words(client, document, modality) -> None:
-    rows = by_model(tables(get(client, f"/boards/medtec/modality/{modality}/"))[0])
+    rows = of_board(get(client, f"/boards/medtec/modality/{modality}/"))
     for name, scores in SCORES.items():
-        shown = rows[name.partition("/")[2]][2:7]
+        shown = [rows[name.partition("/")[2]][level_title(level)] for level in Level.values]
         assert [text.partition("|")[0] for text in shown] == [signed(ds) for ds in scores[modality]]
-    words = {name: rows[name][3].partition("|")[2] for name in rows}
+    words = {name: row["L2 Modality"].partition("|")[2] for name, row in rows.items()}
     if modality == "chest_radiograph":
         assert words == {"firm": "discriminates", "reader": "discriminates", "specialist": "near chance"}
-        assert rows["reader"][7].startswith("-0.222|")
-        assert rows["firm"][7] == "–"
+        assert rows["reader"]["L5 without a finding"].startswith("-0.222|")
+        assert rows["firm"]["L5 without a finding"] == "–"
+        # By hand, of the five levels: firm 5, reader 4 (L5 is below zero), specialist L3 and L4.
+        assert [(row["Rank"], row["Told apart"]) for row in rows.values()] == [
+            ("1", "5 of 5"), ("2", "4 of 5"), ("3", "2 of 5"),
+        ]  # fmt: skip
 
 
 def test_the_polygons_say_in_words_what_they_draw(client, document) -> None:
@@ -115,16 +131,18 @@ def test_the_polygons_say_in_words_what_they_draw(client, document) -> None:
 def test_a_level_shows_every_modality(client, document) -> None:
     html = get(client, "/boards/medtec/level/L4/")
     assert "Which finding does it show" in html
-    rows = by_model(tables(html)[0])
-    assert rows["specialist"][1].startswith("+0.210|")
-    assert rows["specialist"][2] == "-0.200|collapse, certain"
+    rows = of_board(html)
+    assert rows["specialist"]["Chest radiograph"].startswith("+0.210|")
+    assert rows["specialist"]["Fundus"] == "-0.200|collapse, certain"
+    # Reader and specialist tell one of the two apart at this level.
+    assert {name: row["Rank"] for name, row in rows.items()} == {"firm": "1", "reader": "2", "specialist": "2"}
 
 
 @pytest.mark.parametrize("address", BOARDS)
 def test_downloads_hold_the_rows_of_the_page(client, document, address) -> None:
-    shown = tables(get(client, address))[0]
+    shown = list(of_board(get(client, address)))
     lines = list(csv.DictReader(io.StringIO(client.get(f"{address}?format=csv").content.decode())))
-    assert [line["model"].partition("/")[2] for line in lines] == [row[0].partition("|")[0] for row in shown[1:]]
+    assert [line["model"].partition("/")[2] for line in lines] == shown
     answer = json.loads(client.get(f"{address}?format=json").content)
     assert [row["model"] for row in answer] == [line["model"] for line in lines]
     assert list(answer[0]) == list(lines[0])

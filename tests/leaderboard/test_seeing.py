@@ -1,5 +1,6 @@
 """What people and machines see of the work: timelines, workers, logs, metrics."""
 
+import re
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,18 +11,26 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from leaderboard.models import ChildLog, Run, RunEvent, Submission, TaskRun, User, Worker
-from leaderboard.models.vocabulary import RunState, TaskRunState
+from leaderboard.models.vocabulary import RunState, TaskRunState, WorkerClass
 from leaderboard.selectors.runs import run_detail
 from leaderboard.selectors.workers import worker_details
 from leaderboard.services import failures, leases, results, runs
-from leaderboard.services.administration import worker_report, worker_seen, worker_takes
+from leaderboard.services.administration import (
+    submissions_pause,
+    worker_class_pause,
+    worker_report,
+    worker_seen,
+    worker_takes,
+)
 from leaderboard.services.child_logs import child_log_store
 from leaderboard.views.timeline import LEFT, SMALLEST, WIDTH, run_timeline
 from tests.factories import make_published_run, make_run, make_suite
+from tests.leaderboard.pages import tables
 from tests.leaderboard.test_lifecycle import OUTCOME
 
 pytestmark = pytest.mark.django_db
 
+NOTICE = r'<div class="notice warning" role="status">(.*?)</div>'
 NOON = datetime(2026, 3, 1, 12, tzinfo=timezone.get_current_timezone())
 
 
@@ -167,8 +176,29 @@ def test_results_that_were_carried_over_are_nobodys_work(administrator: User) ->
 def test_the_number_of_queries_for_workers_does_not_grow(client: Client, django_assert_num_queries: Any) -> None:
     for number in range(6):
         worker_report(name=f"worker{number}", device="cpu", versions={})
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(6):
         client.get(reverse("workers"))
+
+
+def test_the_workers_page_says_what_is_paused_by_whom_and_why(client: Client, administrator: User) -> None:
+    worker_report(name="large", device="cuda:0", worker_class="gpu-24", versions={})
+    worker_report(name="small", device="cpu", versions={})
+    assert "paused" not in client.get(reverse("workers")).content.decode()
+    submissions_pause(actor=administrator, reason="New data are being installed.")
+    worker_class_pause(actor=administrator, worker_class=WorkerClass.GPU_24, reason="The driver is renewed.")
+    html = client.get(reverse("workers")).content.decode()
+    notices = [" ".join(re.sub("<[^>]*>", "", part).split()) for part in re.findall(NOTICE, html, re.DOTALL)]
+    who = administrator.get_username()
+    assert [notice.rpartition(", ")[0] for notice in notices] == [
+        f"Submissions are paused. What waits goes on. New data are being installed. By {who}",
+        (
+            "Workers of class GPU, 24 GiB are paused. They finish what they hold and take no more. The driver is renewed."
+            f" By {who}"
+        ),
+    ]
+    assert html.count('<time datetime="') >= 2, "since when, to the second"
+    states = {row[0].partition("|")[0].strip(): row[1] for row in tables(html)[0][1:]}
+    assert (states["large"], states["small"]) == ("Up, paused", "Up")
 
 
 @pytest.fixture

@@ -223,7 +223,9 @@ def test_the_board_has_the_command_lines_numbers(
     }
     assert probe_statistics(suite.pk).is_fresh
     html = client.get(f"/boards/medtec/level/L4/?suite={SLUG}").content.decode()
-    shown = {row[0].partition("|")[0].strip(): row[1].partition("|")[0].strip() for row in tables(html)[0][1:]}
+    head, *rows = tables(html)[0]
+    named = [dict(zip(head, row, strict=True)) for row in rows]
+    shown = {row["Model"].partition("|")[0].strip(): row["Chest radiograph"].partition("|")[0].strip() for row in named}
     expected = {row["model"]: f"{row['ds']:+.3f}" for row in printed["cells"] if row["task"] == "chest_radiograph.L4"}
     assert shown == expected
 
