@@ -22,7 +22,7 @@ from leaderboard.views.finder import answer, presets
 from leaderboard.views.page_cache import kept_for_everybody
 from leaderboard.views.questions import FAMILY_QUESTIONS
 from leaderboard.views.size_chart import size_chart
-from leaderboard.views.training_cells import CLEAN
+from leaderboard.views.training_cells import asks_for_clean
 
 FRONT_HEADING = "Which embedding model finds the right evidence?"
 OVERALL = (AggregateScope.OVERALL, "")
@@ -107,12 +107,13 @@ def _front_page(request: HttpRequest, suites: tuple[SuiteSummary, ...], suite: S
     is_asked_well = form.is_valid()
     question = form.question if is_asked_well else Question()
     boards = stored_boards(suite, list({OVERALL: 1, (question.scope, question.key): 1}))
-    stored = boards[OVERALL]
+    stored, asked = boards[OVERALL], boards[question.scope, question.key].board
+    is_clean = asks_for_clean(request)
     form.offer(_subjects(suite, stored.board), [row.model for row in stored.board.rows])
     context = {
         "finder": form,
         "is_asked_well": is_asked_well,
-        "answer": answer(question, boards[question.scope, question.key].board, suite=suite.slug),
+        "answer": answer(question, clean_board(asked) if is_clean else asked, suite=suite.slug, is_clean=is_clean),
         "presets": presets(suite.slug),
     }
     return _board_page(request, suites, suite, stored, heading=FRONT_HEADING, **context)
@@ -132,7 +133,7 @@ def _board_page(
     heading: str,
     **context: Any,
 ) -> HttpResponse:
-    is_clean = request.GET.get("ranks") == CLEAN
+    is_clean = asks_for_clean(request)
     board = clean_board(stored.board) if is_clean else stored.board
     view = board_view(
         request,

@@ -11,13 +11,15 @@ from leaderboard.models.vocabulary import CHOICES_OF, AggregateScope
 from leaderboard.selectors.board_rows import Board, BoardRow
 from leaderboard.views.axes import board_address
 from leaderboard.views.board_sheet import model_address
+from leaderboard.views.training_cells import CLEAN
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The best model that fits a question and the next one; both None where nothing fits.
 
-    `lead` is the difference of their means in points, `is_open` whether either may be the better one.
+    `lead` is the difference of their means in points, `is_open` whether either may be the better one, None where no
+    intervals say so: without training data there are none.
     """
 
     subject: str
@@ -27,12 +29,12 @@ class Answer:
     best_address: str
     next: BoardRow | None
     lead: float
-    is_open: bool
+    is_open: bool | None
     address: str
 
 
-def answer(question: Question, board: Board, *, suite: str) -> Answer:
-    """The answer to a question that asks of this board."""
+def answer(question: Question, board: Board, *, suite: str, is_clean: bool) -> Answer:
+    """The answer to a question that asks of this board. `is_clean`: it is one of `selectors.clean_boards`."""
     fitting = [row for row in board.rows if question.fits(row)]
     best, second = (*fitting[:2], None, None)[:2]
     return Answer(
@@ -43,8 +45,8 @@ def answer(question: Question, board: Board, *, suite: str) -> Answer:
         best_address=model_address(best.model) if best else "",
         next=second,
         lead=100 * (best.mean.value - second.mean.value) if best and second else 0.0,
-        is_open=_is_open(best, second) if best and second else False,
-        address=_address(question, suite),
+        is_open=_is_open(best, second) if best and second and not is_clean else None,
+        address=_address(question, suite, is_clean=is_clean),
     )
 
 
@@ -65,17 +67,18 @@ def _subject(question: Question) -> str:
     return CHOICES_OF[question.scope](question.key).label
 
 
-def _address(question: Question, suite: str) -> str:
+def _address(question: Question, suite: str, *, is_clean: bool) -> str:
     """The board that was asked, with the same limits as filters."""
     overall = f"{reverse('board-overall')}?suite={suite}"
     is_overall = question.scope == AggregateScope.OVERALL
     board = overall if is_overall else board_address(question.scope.value, question.key, suite=suite)
-    return limited_address(board, question.limits)
+    return limited_address(board, question.limits, is_clean=is_clean)
 
 
-def limited_address(board: str, limits: Limits) -> str:
+def limited_address(board: str, limits: Limits, *, is_clean: bool) -> str:
     """The address of a board with limits as its filters."""
-    return f"{board}&{urlencode(limits.filters)}" if limits.filters else board
+    chosen = limits.filters | ({"ranks": CLEAN} if is_clean else {})
+    return f"{board}&{urlencode(chosen)}" if chosen else board
 
 
 @dataclass(frozen=True, slots=True)

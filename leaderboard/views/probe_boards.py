@@ -22,7 +22,7 @@ from leaderboard.views.probe_cells import distinct_names
 from leaderboard.views.probe_finder import board_of, probe_answer, probe_presets
 from leaderboard.views.probe_pages import SECTION, navigation
 from leaderboard.views.probe_words import BOUNDARY, CLASS_EXPLANATIONS, LEVEL_QUESTIONS, level_title
-from leaderboard.views.training_cells import CLEAN
+from leaderboard.views.training_cells import asks_for_clean
 
 MOST_SPOKES = 24
 FEWEST_SPOKES = 3
@@ -64,10 +64,14 @@ def _finder(request: HttpRequest, suite: SuiteSummary, table: ProbeTable, stored
     form.offer([(place.key, place.title) for place in table.places], [row.model for row in table.rows])
     is_asked_well = form.is_valid()
     question = form.question if is_asked_well else ProbeQuestion()
+    is_clean = asks_for_clean(request)
+    asked = stored.tables[board_of(question)]
     return {
         "finder": form,
         "is_asked_well": is_asked_well,
-        "answer": probe_answer(question, stored.tables[board_of(question)], suite=suite.slug),
+        "answer": probe_answer(
+            question, clean_table(asked) if is_clean else asked, suite=suite.slug, is_clean=is_clean
+        ),
         "presets": probe_presets(table.places, suite=suite.slug),
     }
 
@@ -112,7 +116,7 @@ def _board(request: HttpRequest, asked: _Asked, context: dict[str, Any], *, name
     table, suite = asked.table, asked.suite
     is_sound = context.get("is_asked_well", True)
     if table is not None:
-        is_clean = request.GET.get("ranks") == CLEAN
+        is_clean = asks_for_clean(request)
         shown = clean_table(table) if is_clean else table
         view = board_view(
             request,

@@ -33,10 +33,15 @@ class CellAnswer:
 
 @dataclass(frozen=True, slots=True)
 class CountAnswer:
-    """The best model by the cells that it tells apart: how many, and how many more than the next one."""
+    """The best model by the cells that it tells apart; `n_equal` counts the others that share its place.
+
+    `lead` is how many cells more than the next one it tells apart, None where the two are counted over different numbers
+    of cells: without training data.
+    """
 
     best: CellCount
-    lead: int
+    next: CellCount | None
+    lead: int | None
     n_equal: int
 
 
@@ -66,12 +71,16 @@ def board_of(question: ProbeQuestion) -> tuple[ProbeBoardScope, str]:
     return (ProbeBoardScope.LEVEL, question.level) if question.level else (ProbeBoardScope.OVERVIEW, "")
 
 
-def probe_answer(question: ProbeQuestion, table: ProbeTable, *, suite: str) -> ProbeAnswer:
-    """The answer to a question that asks of this board: by score in one cell, by the cells told apart over several."""
+def probe_answer(question: ProbeQuestion, table: ProbeTable, *, suite: str, is_clean: bool) -> ProbeAnswer:
+    """The answer to a question that asks of this board: by score in one cell, by the cells told apart over several.
+
+    `is_clean`: it is a board of `selectors.clean_boards`, and a cell that a model was trained on answers nothing.
+    """
     is_cell = bool(question.place and question.level)
     fitting = [row for row in table.rows if question.limits.allow(row.model)]
     if is_cell:
         found = [row for row in fitting if question.level in row.cells]
+        found = [row for row in found if not (is_clean and question.level in row.marked)]
         found.sort(key=lambda row: (-row.cells[question.level].ds, row.model.repo_id.lower()))
     else:
         found = [row for row in fitting if row.rank is not None]
@@ -85,7 +94,7 @@ def probe_answer(question: ProbeQuestion, table: ProbeTable, *, suite: str) -> P
         cell=_by_score(best, second, question.level) if best and is_cell else None,
         count=_by_count(found) if best and not is_cell else None,
         is_trained=best is not None and _is_trained(best, question.level if is_cell else ""),
-        address=_address(question, table, suite),
+        address=_address(question, table, suite, is_clean=is_clean),
     )
 
 
@@ -117,9 +126,15 @@ def _is_open(one: ProbeCell, other: ProbeCell) -> bool:
 
 
 def _by_count(found: Sequence[ProbeBoardRow]) -> CountAnswer:
-    best, *others = (row.count for row in found)
-    lead = best.n_told_apart - others[0].n_told_apart if others else 0
-    return CountAnswer(best, lead, n_equal=sum(other == best for other in others))
+    best, *others = found
+    second = others[0].count if others else None
+    is_alike = second is not None and second.n_measured == best.count.n_measured
+    return CountAnswer(
+        best=best.count,
+        next=second,
+        lead=best.count.n_told_apart - second.n_told_apart if is_alike else None,
+        n_equal=sum(other.rank == best.rank for other in others),
+    )
 
 
 def _subject(question: ProbeQuestion, table: ProbeTable) -> str:
@@ -132,7 +147,7 @@ def _place(question: ProbeQuestion, table: ProbeTable) -> Place | None:
     return next((place for place in table.places if place.key == question.place), None)
 
 
-def _address(question: ProbeQuestion, table: ProbeTable, suite: str) -> str:
+def _address(question: ProbeQuestion, table: ProbeTable, suite: str, *, is_clean: bool) -> str:
     """The board that was asked, with the same limits as filters, sorted by the level that was asked for."""
     place = _place(question, table)
     if place is not None:
@@ -141,7 +156,7 @@ def _address(question: ProbeQuestion, table: ProbeTable, suite: str) -> str:
         board = _level_address(question.level, suite)
     else:
         board = f"{reverse('probe-board')}?suite={suite}"
-    return limited_address(board, question.limits)
+    return limited_address(board, question.limits, is_clean=is_clean)
 
 
 def _level_address(level: str, suite: str) -> str:

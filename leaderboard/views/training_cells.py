@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from django.http import HttpRequest
+
 from leaderboard.models.vocabulary import AggregateScope, TrainingDataStatement
 from leaderboard.selectors.board_rows import Board, BoardRow
 from leaderboard.selectors.probe_board_rows import ProbeBoardRow, ProbeTable
@@ -18,6 +20,11 @@ CLEAN = "clean"
 LEFT_OUT = "without the tasks whose data the model was trained on"
 UNKNOWN, NONE = "unknown", "none"
 MOST_NAMES = 6
+
+
+def asks_for_clean(request: HttpRequest) -> bool:
+    """Whether an address asks for ranks without training data."""
+    return request.GET.get("ranks") == CLEAN
 
 
 def marked(cell: Cell, words: str) -> Cell:

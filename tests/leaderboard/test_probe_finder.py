@@ -120,6 +120,27 @@ def test_an_answer_that_rests_on_training_data_says_so(client: Client, suite: Su
     assert "trained" not in asked(client, "&images=chest_radiograph&ability=L1")
 
 
+def test_without_training_data_the_answer_leaves_it_out_too(client: Client, suite: Suite, runs: dict[str, Run]) -> None:
+    suite.tasks.filter(modality="fundus").update(datasets=["APTOS-2019"])
+    training_data_mark(
+        model_id=runs["lab/firm"].revision.model_id, dataset="APTOS-2019", verdict=TrainingVerdict.TRAINED,
+        reason="its paper", actor=make_user(is_staff=True),
+    )  # fmt: skip
+    store_board(suite, runs)
+    assert asked(client, "&ranks=clean") == (
+        "firm tells right from wrong descriptions in 5 of 5 cells; the next, reader, in 6 of 10."
+        " Cells that a model was trained on are left out."
+        " All 3 that fit | /boards/medtec/?suite=medtec-test&ranks=clean"
+    )
+    assert asked(client, "&ranks=clean&images=fundus").startswith(
+        "reader tells right from wrong descriptions in 2 of 5 cells (Fundus), 2 more than the next, specialist."
+    )
+    words = asked(client, "&ranks=clean&images=fundus&ability=L5&size=10000000000")
+    assert words.startswith("reader is the best but does not tell them apart (collapse, certain): DS of -0.300")
+    html = client.get("/boards/medtec/?ranks=clean").content.decode()
+    assert html.partition("</form>")[0].count('<input type="hidden" name="ranks" value="clean">') == 1
+
+
 def test_questions_that_make_no_sense_are_refused(client: Client, board: None) -> None:
     for query in ("&images=knee", "&ability=L9", "&size=-1", "&size=many"):
         assert asked(client, query, status=400) == "This question cannot be asked: see the marked field."

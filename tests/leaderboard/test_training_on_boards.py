@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import pyarrow.parquet
 import pytest
@@ -248,3 +249,18 @@ def test_a_declaration_that_begins_to_count_makes_boards_due(suite: Suite) -> No
     assert suites_to_mark() == []
     Submission.objects.filter(pk=run.submission_id).update(is_private=False)
     assert suites_to_mark() == [suite.pk]
+
+
+def test_the_finder_answers_without_training_data_where_the_board_is_ranked_so(client: Client, suite: Suite) -> None:
+    def answer(query: str) -> str:
+        html = client.get(f"/{query}").content.decode().partition('<p class="answer"')[2]
+        return " ".join(re.sub("<[^>]*>", "", html.partition(">")[2].partition("</p>")[0]).split())
+
+    assert answer("").startswith("one: Hit@1 of 65.0 (64.0 to 66.0) on 3 tasks, 6.0 points above the next, two; ")
+    # By hand: two 0.59 and three 0.575 without training data, which leaves both all of their tasks.
+    assert answer("?ranks=clean") == (
+        "two: Hit@1 of 59.0 on 3 tasks, 1.5 points above the next, three. Tasks that a model was trained on are left"
+        " out, without intervals. All 4 that fit"
+    )
+    html = client.get("/?ranks=clean").content.decode()
+    assert "ranks=clean" in html.partition('<p class="answer"')[2].partition("</p>")[0].rpartition("href=")[2]
