@@ -1,10 +1,22 @@
 """Fixtures for tests of the site."""
 
+import itertools
+import os
+
 import pytest
+from django.core.cache import cache
 from django.test import Client
 
 from leaderboard.models import User
 from tests.factories import make_user
+
+_NUMBERS = itertools.count()
+
+
+@pytest.fixture(autouse=True)
+def _counts_of_its_own() -> None:
+    """Attempts to sign in are counted across requests: those of one test must not lock out the next."""
+    cache.key_prefix = f"tests-{os.getpid()}-{next(_NUMBERS)}"
 
 
 @pytest.fixture
