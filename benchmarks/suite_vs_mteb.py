@@ -2,13 +2,14 @@
 
     python benchmarks/suite_vs_mteb.py --mini FOLDER [--write]
 
-Each way runs in a process of its own with one thread for the model; loading the model is not counted. The ways take
-turns, ROUNDS times, and the quickest time of each task counts. Processor seconds stand beside wall seconds, because a
-busy machine stretches the latter most and because ours decodes images in a second thread. Measured are: text suites with all-MiniLM-L6-v2 (a generated one, and the text tasks of the mini suite), and the
-whole mini suite and a release in miniature with a CLIP of random weights. Tasks are taken without their instructions,
-which mteb would put into the text; mteb has no volumes and no inputs of several images, so tasks of such are left out
-and counted. Both sides must agree on Hit@1. mteb is installed into an environment below .data/benchmarks from
-requirements-mteb.txt. With `--write` the figures go to benchmarks/RESULTS.md.
+Each way runs in a process of its own with one thread for the model; loading the model, with a first input, is not
+counted. The ways take turns, ROUNDS times, and the quickest time of each task counts. Processor seconds stand beside
+wall seconds, because a busy machine stretches the latter most and because ours decodes images in a second thread.
+Measured are: text suites with all-MiniLM-L6-v2 (a generated one, and the text tasks of the mini suite), and the whole
+mini suite and a release in miniature with a CLIP of random weights. Tasks are taken without their instructions, which
+mteb would put into the text; mteb has no volumes and no inputs of several images, so tasks of such are left out and
+counted. Both sides must agree on Hit@1. mteb is installed into an environment below .data/benchmarks from requirements-
+mteb.txt. With `--write` the figures go to benchmarks/RESULTS.md.
 """
 
 import argparse

@@ -10,22 +10,28 @@ import json
 import logging
 import resource
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from PIL import Image
+
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from evaluation.commands.encoding import ModelEncoding
-from evaluation.commands.models_to_run import MINILM, find_model
+from evaluation.commands.models_to_run import MINILM, ModelToRun, find_model
+from evaluation.embedders.dual_encoder import PartsEncoder
 from evaluation.embedders.packaged import minilm_folder
+from evaluation.embedders.protocol import Embedder
 from evaluation.evaluators.retrieval import evaluate_task
 from evaluation.evaluators.session import evaluate_tasks
 from evaluation.hashing import FileHashes
 from evaluation.inputs import EmbeddingInput
 from evaluation.suites.medheb.reader import load_task, read_suite
 from evaluation.types import RetrievalTask, TaskResult
+from evaluation.vocabulary import InputKind
 
 BATCH = 32
 
@@ -74,7 +80,6 @@ def _bare_minilm(texts: Sequence[str]) -> tuple[float, float]:
 def _bare_clip(folder: Path, texts: Sequence[str], images: Sequence[Path]) -> tuple[float, float]:
     """The framework's model over texts sorted by length, and over images as they come."""
     import torch  # noqa: PLC0415 - only this way needs it
-    from PIL import Image  # noqa: PLC0415
     from transformers import AutoImageProcessor, AutoTokenizer, CLIPModel  # noqa: PLC0415
 
     model = CLIPModel.from_pretrained(folder, dtype=torch.float32).eval()
@@ -98,18 +103,23 @@ def _batches(items: Sequence[_Item]) -> Iterator[list[_Item]]:
 
 def measure_loaded(_: Path, model: str) -> dict[str, Any]:
     """Only what any way needs: the frameworks, the model, and one text through it."""
-    _warmed(model)
+    chosen = find_model(model)
+    _warmed(chosen, chosen.load("cpu"))
     return {"peak_bytes": _peak()}
 
 
 def measure_ours(folder: Path, model: str, *, alone: bool = False) -> dict[str, Any]:
-    """Reading, embedding, ranking and all intervals of every task; `alone` gives every task a model of its own."""
-    encoding, warm_calls = _warmed(model)
+    """Reading, embedding, ranking and all intervals of every task; `alone` forgets every vector after each task."""
+    chosen = find_model(model)
+    embedder = chosen.load("cpu")
+    encoding, warm_calls = _warmed(chosen, embedder)
     hashes = FileHashes()
     seconds, processor, hits, calls = {}, {}, {}, 0
     for spec in read_suite(folder).tasks:
         if alone:
-            encoding, warm_calls = _warmed(model)
+            if isinstance(embedder, PartsEncoder):
+                embedder.forget()
+            encoding, warm_calls = _warmed(chosen, embedder)
         clock = _Clock()
         (result,) = evaluate_tasks(
             [spec],
@@ -134,10 +144,14 @@ def measure_ours(folder: Path, model: str, *, alone: bool = False) -> dict[str, 
     }
 
 
-def _warmed(model: str) -> tuple[ModelEncoding, int]:
-    chosen = find_model(model)
-    encoding = ModelEncoding(chosen, chosen.load("cpu"), device="cpu", location=None)
+def _warmed(chosen: ModelToRun, embedder: Embedder) -> tuple[ModelEncoding, int]:
+    encoding = ModelEncoding(chosen, embedder, device="cpu", location=None)
     encoding.store.vectors([EmbeddingInput(text="warm")], ["00" * 32], lambda *_: None)
+    if InputKind.IMAGE in embedder.description.kinds:  # sizes of passes are tried once a model, as it is loaded once
+        with tempfile.TemporaryDirectory() as folder:
+            image = Path(folder) / "warm.png"
+            Image.new("RGB", (32, 32)).save(image)
+            encoding.store.vectors([EmbeddingInput(images=(image,))], ["01" * 32], lambda *_: None)
     return encoding, encoding.statistics().embedder_calls
 
 
