@@ -19,6 +19,7 @@ def faults_of(path: Path) -> Iterator[None]:
     except FileNotFoundError as error:
         raise InputUnreadable(f"{path} does not exist; install the images of this task.") from error
     except (Image.DecompressionBombError, Image.DecompressionBombWarning, MemoryError) as error:
-        raise InputTooLarge(f"{path} is too large to decode: {error}") from error
+        why = str(error) or "it needs more memory than may be used"  # of a lack of memory Python says nothing
+        raise InputTooLarge(f"{path} is too large to decode: {why}") from error
     except Exception as error:  # decoders raise anything at all on damaged files
         raise InputUnreadable(f"{path} cannot be decoded ({type(error).__name__}: {error}); check the file.") from error

@@ -306,7 +306,7 @@ def test_the_list_of_tasks_has_kinds_modalities_and_levels(client, suite, docume
     assert len(table) == 2
     assert table[1][2:5] == ["Probes of one level", "Fundus", "L4 Finding"]
     assert table[1][10] == "–", "a Discrimination Score is no hit rate"
-    assert table[1][12] == "+0.200"
+    assert table[1][11] == "+0.200"
 
 
 def test_a_run_shows_scores_with_their_sign(client, suite, runs) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from evaluation.decoding import decode
+from evaluation.decoding.faults import faults_of
 from evaluation.errors import InputTooLarge, InputUnreadable
 from evaluation.inputs import EmbeddingInput
 
@@ -151,3 +152,9 @@ def test_damage_gives_a_picture_or_the_typed_error(
         message = error.message
     assert bool(images) != (name in message)
     assert all(image.mode == "RGB" for image in images)
+
+
+def test_a_lack_of_memory_is_said_in_words() -> None:
+    with pytest.raises(InputTooLarge) as caught, faults_of(Path("scan.dcm")):
+        raise MemoryError
+    assert caught.value.message == "scan.dcm is too large to decode: it needs more memory than may be used"
