@@ -13,9 +13,6 @@ workers = int(os.environ.get("WEB_CONCURRENCY") or "2")
 threads = 4
 timeout = 60
 graceful_timeout = 30  # a request that has begun may end before the process is stopped
-keepalive = (
-    75  # longer than the proxy keeps a connection that it does not use, so that it never writes into a closed one
-)
 max_requests = 10_000  # whatever a library keeps for ever is given back now and then
 max_requests_jitter = 1_000
 worker_tmp_dir = "/dev/shm"  # noqa: S108 - heartbeats in memory: a slow disk must not look like a process that hangs
