@@ -23,13 +23,22 @@ from leaderboard.models import (
     TaskRun,
     User,
 )
-from leaderboard.models.vocabulary import Domain, Family, RunState, TaskRunState
+from leaderboard.models.vocabulary import Domain, Family, RunState, TaskRunState, TrainingVerdict
 from leaderboard.services.results import Aggregate
+from leaderboard.services.training_data import training_data_mark
 from workers.ingest import aggregates_of_run
 
 TASK_AXES = ("family", "domain", "evidence_form", "pairing_type", "granularity", "split", "pool", "parser")
 
 _numbers = itertools.count(1)
+
+
+def mark_training_data(
+    model_id: int, dataset: str, verdict: TrainingVerdict = TrainingVerdict.TRAINED, reason: str = "its paper"
+) -> int:
+    """An administrator's finding about what a model was trained on; returns its number."""
+    actor = make_user(is_staff=True)
+    return training_data_mark(model_id=model_id, dataset=dataset, verdict=verdict, reason=reason, actor=actor).pk
 
 
 def make_user(username: str = "", *, is_staff: bool = False, password: str = "a-long-passphrase") -> User:

@@ -6,9 +6,7 @@
 import contextlib
 import json
 import logging
-import os
 import queue
-import signal
 import subprocess
 import threading
 import time
@@ -23,9 +21,8 @@ from evaluation.errors import ErrorKind
 from workers.child_errors import ChildError, ChildLost, ChildMisbehaved
 from workers.child_log import BoundedLog
 from workers.child_messages import MAX_LINE_BYTES, checked_message, misbehaved
-from workers.own_stores import hand_over
 from workers.sandbox.protocol import Enclosure, Sandbox, SandboxUnavailable
-from workers.sandbox.users import owner_of_store
+from workers.sealed_process import end_sealed, start_sealed
 from workers.watch import Allowance, Watch
 
 MOST_LOG_BYTES = 64 * 1024 * 1024
@@ -93,16 +90,7 @@ class EvaluatingChild:
 
     def _start(self) -> None:
         enclosure, sandbox = self._order.enclosure, self._order.sandbox
-        hand_over(enclosure.writable, owner_of_store(enclosure.writable, is_sealed=sandbox.is_sealed))
-        self._process = subprocess.Popen(
-            sandbox.command(enclosure),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd="/",
-            env=dict(enclosure.environment),
-            start_new_session=True,
-        )
+        self._process = start_sealed(sandbox, enclosure)
         self._threads = [threading.Thread(target=target, daemon=True) for target in (self._read, self._keep_log)]
         for thread in self._threads:
             thread.start()
@@ -127,9 +115,8 @@ class EvaluatingChild:
 
     def kill(self) -> None:
         """End the child at once; waiting for its messages then raises `ChildLost`."""
-        if self._process is not None and self._process.poll() is None:
-            with contextlib.suppress(ProcessLookupError):  # it may end at this moment
-                os.killpg(self._process.pid, signal.SIGKILL)
+        if self._process is not None:
+            end_sealed(self._process)
 
     def wait_until_ready(self) -> dict[str, Any]:
         """The child's description of what it loaded.

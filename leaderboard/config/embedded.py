@@ -37,6 +37,12 @@ class EmbeddedServers:
     panel_valkey: "ValkeyServer | None" = None
     _url_files: list[Path] = field(default_factory=list)
 
+    def announce(self, variable: str, valkey: "ValkeyServer", file: Path) -> None:
+        """Say where a Valkey is: to this process by a variable, and to others of this checkout by a file, until it stops."""
+        os.environ[variable] = f"{valkey.connection_url}/0"
+        file.write_text(os.environ[variable])
+        self._url_files.append(file)
+
     def stop(self) -> None:
         """Stop Valkey, and Postgres when no other process uses it."""
         for valkey in (self.valkey, self.panel_valkey):
@@ -67,9 +73,8 @@ def start(*, with_broker: bool = True) -> EmbeddedServers:
         os.environ["DATABASE_URL"] = servers.postgres.get_uri()
     if not is_given("REDIS_URL", os.environ):
         _start_valkey(data_dir / "valkey", servers, start_server=with_broker)
-    panel_url = data_dir / _PANEL_URL_FILE
-    if not is_given("PANEL_BROKER_URL", os.environ) and panel_url.exists() and _answers(panel_url.read_text()):
-        os.environ["PANEL_BROKER_URL"] = panel_url.read_text()
+    if not is_given("PANEL_BROKER_URL", os.environ):
+        _join("PANEL_BROKER_URL", data_dir / _PANEL_URL_FILE)
     return servers
 
 
@@ -106,9 +111,7 @@ def _forget_ended_processes(file: Path) -> None:
 
 def _start_valkey(folder: Path, servers: EmbeddedServers, *, start_server: bool) -> None:
     """Join the Valkey that another process of this checkout started, or start one."""
-    url_file = folder / "url"
-    if url_file.exists() and _answers(url_file.read_text()):
-        os.environ["REDIS_URL"] = url_file.read_text()
+    if _join("REDIS_URL", folder / "url"):
         return
     if not start_server:
         os.environ["REDIS_URL"] = "redis://127.0.0.1:0/0"
@@ -117,9 +120,16 @@ def _start_valkey(folder: Path, servers: EmbeddedServers, *, start_server: bool)
 
     servers.valkey = ValkeyServer(port=_free_port(), data_dir=folder, persist=True, config={"appendonly": "yes"})
     servers.valkey.start()
-    os.environ["REDIS_URL"] = f"{servers.valkey.connection_url}/0"
-    url_file.write_text(os.environ["REDIS_URL"])
-    servers._url_files.append(url_file)  # noqa: SLF001 - the file belongs to the server just started
+    servers.announce("REDIS_URL", servers.valkey, folder / "url")
+
+
+def _join(variable: str, file: Path) -> bool:
+    """Fill a variable with the address of a Valkey that another process of this checkout started, if it answers."""
+    url = file.read_text() if file.exists() else ""
+    if not url or not _answers(url):
+        return False
+    os.environ[variable] = url
+    return True
 
 
 def start_panel_broker(servers: EmbeddedServers) -> None:
@@ -130,10 +140,7 @@ def start_panel_broker(servers: EmbeddedServers) -> None:
 
     servers.panel_valkey = ValkeyServer(port=_free_port(), config={"save": "", "appendonly": "no"})
     servers.panel_valkey.start()
-    os.environ["PANEL_BROKER_URL"] = f"{servers.panel_valkey.connection_url}/0"
-    url_file = _data_dir() / _PANEL_URL_FILE
-    url_file.write_text(os.environ["PANEL_BROKER_URL"])
-    servers._url_files.append(url_file)  # noqa: SLF001 - as above
+    servers.announce("PANEL_BROKER_URL", servers.panel_valkey, _data_dir() / _PANEL_URL_FILE)
 
 
 def _free_port() -> int:

@@ -51,8 +51,8 @@ def boards_state() -> BoardsState:
 class Currency:
     """How current a stored board is.
 
-    `built_at` and `snapshot_id` are None where there is no snapshot. `is_fresh`: it covers exactly the runs that are listed and the tasks
-    installed. `n_waiting` counts listed runs that it does not cover yet.
+    `built_at` and `snapshot_id` are None where there is no snapshot. `is_fresh`: it covers exactly the runs that are
+    listed and the tasks installed. `n_waiting` counts listed runs that it does not cover yet.
     """
 
     built_at: datetime | None

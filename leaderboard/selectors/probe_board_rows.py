@@ -73,7 +73,7 @@ class ProbeTable:
 
     @property
     def place(self) -> Place | None:
-        """The place that a modality's board is of."""
+        """The place that a modality's board is of; None for the others."""
         return next((place for place in self.places if place.key == self.key), None)
 
 

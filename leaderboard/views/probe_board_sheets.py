@@ -14,6 +14,7 @@ from leaderboard.views.drawn import Drawn, nothing
 from leaderboard.views.model_columns import model_columns
 from leaderboard.views.probe_cells import MODEL_COLUMN, axis_end, ceiling_cell, cell_of, model_cell, score_headers
 from leaderboard.views.probe_words import LEVEL_QUESTIONS, level_title
+from leaderboard.views.rank_cells import place_cell
 from leaderboard.views.sheets import Cell, Column
 from leaderboard.views.training_cells import LEFT_OUT, clean_rank, marked, trained_on
 
@@ -49,11 +50,6 @@ def place_address(place: Place, *, suite: str) -> str:
 
 
 def _rank() -> Drawn:
-    def cell(row: ProbeBoardRow) -> Cell:
-        if row.rank is None:
-            return nothing(style="rank none")
-        return Cell(text=str(row.rank), sort=row.rank, data=(row.rank,), style="rank")
-
     column = Column(
         "rank",
         "Rank",
@@ -62,7 +58,7 @@ def _rank() -> Drawn:
         ("rank",),
         is_text=True,
     )
-    return Drawn(column, cell, lambda: nothing(style="rank none"))
+    return Drawn(column, lambda row: place_cell(row.rank), lambda: place_cell(None))
 
 
 def _model_cell(row: ProbeBoardRow) -> Cell:

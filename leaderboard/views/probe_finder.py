@@ -139,19 +139,13 @@ def _by_count(found: Sequence[ProbeBoardRow]) -> CountAnswer:
 
 def _subject(question: ProbeQuestion, table: ProbeTable) -> str:
     level = level_title(question.level) if question.level else ""
-    place = _place(question, table)
-    return " on ".join(part for part in (level, place.title if place else "") if part)
-
-
-def _place(question: ProbeQuestion, table: ProbeTable) -> Place | None:
-    return next((place for place in table.places if place.key == question.place), None)
+    return " on ".join(part for part in (level, table.place.title if table.place else "") if part)
 
 
 def _address(question: ProbeQuestion, table: ProbeTable, suite: str, *, is_clean: bool) -> str:
     """The board that was asked, with the same limits as filters, sorted by the level that was asked for."""
-    place = _place(question, table)
-    if place is not None:
-        board = place_address(place, suite=suite) + (f"&sort=-{question.level}" if question.level else "")
+    if table.place is not None:
+        board = place_address(table.place, suite=suite) + (f"&sort=-{question.level}" if question.level else "")
     elif question.level:
         board = _level_address(question.level, suite)
     else:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from leaderboard.selectors.snapshots import Standing
 from leaderboard.views import figures
+from leaderboard.views.drawn import nothing
 from leaderboard.views.sheets import Cell, Column
 
 HEADERS = ("rank", "rank_lower_95", "rank_upper_95", "tie_group")
@@ -21,6 +22,13 @@ def rank_column(what: str) -> Column:
         headers=HEADERS,
         is_text=True,
     )
+
+
+def place_cell(rank: int | None) -> Cell:
+    """A place that has no interval, or that a row has none."""
+    if rank is None:
+        return nothing(style="rank none")
+    return Cell(text=str(rank), sort=rank, data=(rank,), style="rank")
 
 
 def rank_cell(rank: int, standing: Standing | None, styles: Mapping[int, str]) -> Cell:

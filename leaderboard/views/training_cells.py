@@ -11,6 +11,7 @@ from leaderboard.selectors.probe_board_rows import ProbeBoardRow, ProbeTable
 from leaderboard.views import figures
 from leaderboard.views.drawn import Drawn, nothing
 from leaderboard.views.model_columns import HEADING
+from leaderboard.views.rank_cells import place_cell
 from leaderboard.views.sheets import Cell, Column
 
 SPOKEN = "trained on"
@@ -60,12 +61,6 @@ def mean_mark(cell: Cell, row: BoardRow) -> Cell:
 
 def clean_rank(by: str) -> Drawn:
     """The column of ranks without training data; `by` says by what."""
-
-    def cell(row: BoardRow | ProbeBoardRow) -> Cell:
-        if row.rank is None:
-            return nothing(style="rank none")
-        return Cell(text=str(row.rank), sort=row.rank, data=(row.rank,), style="rank")
-
     column = Column(
         key="rank",
         title="Clean rank",
@@ -74,7 +69,7 @@ def clean_rank(by: str) -> Drawn:
         style="wrap",
         is_text=True,
     )
-    return Drawn(column, cell, lambda: nothing(style="rank none"))
+    return Drawn(column, lambda row: place_cell(row.rank), lambda: place_cell(None))
 
 
 def clean_mean(board: Board) -> Drawn:

@@ -64,6 +64,13 @@ def tables(html: str) -> list[list[list[str]]]:
     return reader.tables
 
 
+def by_model(board: list[list[str]]) -> dict[str, dict[str, str]]:
+    """The rows of a board's table by model and title of the column; titles of its parts are no rows."""
+    head, *rows = board
+    named = [dict(zip(head, row, strict=True)) for row in rows if len(row) == len(head)]
+    return {row["Model"].partition("|")[0].strip(): row for row in named}
+
+
 def blocked_by_policy(html: str) -> list[str]:
     """Inline scripts, styles and handlers of a page."""
     reader = _Inline()

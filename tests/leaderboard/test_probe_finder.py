@@ -8,9 +8,7 @@ import pytest
 from django.test import Client
 
 from leaderboard.models import EmbeddingModel, Run, Suite
-from leaderboard.models.vocabulary import TrainingVerdict
-from leaderboard.services.training_data import training_data_mark
-from tests.factories import make_user
+from tests.factories import mark_training_data
 from tests.leaderboard.pages import blocked_by_policy, wrongly_nested
 from tests.probe_documents import NAMES, board_of, make_probing_suite, publish, store_board
 
@@ -108,25 +106,21 @@ def test_a_lead_that_is_sure_is_called_so_and_a_best_that_collapses_too(
     assert limited.startswith("specialist is the best but does not tell them apart (collapse, certain): DS of -0.200")
 
 
-def test_an_answer_that_rests_on_training_data_says_so(client: Client, suite: Suite, runs: dict[str, Run]) -> None:
+@pytest.fixture
+def board_with_training_data(suite: Suite, runs: dict[str, Run]) -> None:
+    """firm was trained on the images of the retina."""
     suite.tasks.filter(modality="fundus").update(datasets=["APTOS-2019"])
-    training_data_mark(
-        model_id=runs["lab/firm"].revision.model_id, dataset="APTOS-2019", verdict=TrainingVerdict.TRAINED,
-        reason="its paper", actor=make_user(is_staff=True),
-    )  # fmt: skip
+    mark_training_data(runs["lab/firm"].revision.model_id, "APTOS-2019")
     store_board(suite, runs)
+
+
+def test_an_answer_that_rests_on_training_data_says_so(client: Client, board_with_training_data: None) -> None:
     assert "It was trained on images of these cells (†)." in asked(client)
     assert "It was trained on images of this cell (†)." in asked(client, "&images=fundus&ability=L5")
     assert "trained" not in asked(client, "&images=chest_radiograph&ability=L1")
 
 
-def test_without_training_data_the_answer_leaves_it_out_too(client: Client, suite: Suite, runs: dict[str, Run]) -> None:
-    suite.tasks.filter(modality="fundus").update(datasets=["APTOS-2019"])
-    training_data_mark(
-        model_id=runs["lab/firm"].revision.model_id, dataset="APTOS-2019", verdict=TrainingVerdict.TRAINED,
-        reason="its paper", actor=make_user(is_staff=True),
-    )  # fmt: skip
-    store_board(suite, runs)
+def test_without_training_data_the_answer_leaves_it_out_too(client: Client, board_with_training_data: None) -> None:
     assert asked(client, "&ranks=clean") == (
         "firm tells right from wrong descriptions in 5 of 5 cells; the next, reader, in 6 of 10."
         " Cells that a model was trained on are left out."

@@ -20,7 +20,7 @@ from leaderboard.views.probe_pages import ANALYSIS_TITLES
 from leaderboard.views.probe_words import BOUNDARY, level_title
 from tests.factories import make_cell, make_published_run, make_suite
 from tests.leaderboard import pages
-from tests.leaderboard.pages import blocked_by_policy, wrongly_nested
+from tests.leaderboard.pages import blocked_by_policy, by_model, wrongly_nested
 from tests.probe_documents import NAMES, SCORES, make_probing_suite, publish, store_board
 
 ANALYSES = [f"/boards/medtec/analysis/{name}/" for name in ANALYSIS_TITLES]
@@ -59,17 +59,6 @@ def tables(html: str) -> list[list[list[str]]]:
     ]
 
 
-def by_model(table: list[list[str]]) -> dict[str, list[str]]:
-    return {row[0].partition("|")[0].strip(): row for row in table[1:]}
-
-
-def of_board(html: str) -> dict[str, dict[str, str]]:
-    """The rows of a board by model and title of the column."""
-    head, *rows = tables(html)[0]
-    named = [dict(zip(head, row, strict=True)) for row in rows]
-    return {row["Model"].partition("|")[0]: row for row in named}
-
-
 @pytest.mark.parametrize("name", [name for name in dir(probe_rows) if name[0].isupper() and name != "AnchorSelection"])
 def test_rows_have_the_fields_of_the_document(name: str) -> None:
     own, library = getattr(probe_rows, name), getattr(board_rows, name, None)
@@ -93,7 +82,7 @@ def test_pages_need_nothing_that_the_content_security_policy_blocks(client, docu
 
 
 def test_the_overview_says_where_each_model_stops(client, document) -> None:
-    rows = of_board(get(client, "/boards/medtec/"))
+    rows = by_model(tables(get(client, "/boards/medtec/"))[0])
     assert list(rows) == ["firm", "reader", "specialist"], "the model that tells most apart comes first"
     shown = {
         name: [row[key] for key in ("Rank", "Told apart", "Chest radiograph", "Fundus")] for name, row in rows.items()
@@ -107,7 +96,7 @@ def test_the_overview_says_where_each_model_stops(client, document) -> None:
 
 @pytest.mark.parametrize("modality", ["chest_radiograph", "fundus"])
 def test_a_modality_shows_every_level_with_its_class_in_words(client, document, modality) -> None:
-    rows = of_board(get(client, f"/boards/medtec/modality/{modality}/"))
+    rows = by_model(tables(get(client, f"/boards/medtec/modality/{modality}/"))[0])
     for name, scores in SCORES.items():
         shown = [rows[name.partition("/")[2]][level_title(level)] for level in Level.values]
         assert [text.partition("|")[0] for text in shown] == [signed(ds) for ds in scores[modality]]
@@ -131,7 +120,7 @@ def test_the_polygons_say_in_words_what_they_draw(client, document) -> None:
 def test_a_level_shows_every_modality(client, document) -> None:
     html = get(client, "/boards/medtec/level/L4/")
     assert "Which finding does it show" in html
-    rows = of_board(html)
+    rows = by_model(tables(html)[0])
     assert rows["specialist"]["Chest radiograph"].startswith("+0.210|")
     assert rows["specialist"]["Fundus"] == "-0.200|collapse, certain"
     # Reader and specialist tell one of the two apart at this level.
@@ -140,7 +129,7 @@ def test_a_level_shows_every_modality(client, document) -> None:
 
 @pytest.mark.parametrize("address", BOARDS)
 def test_downloads_hold_the_rows_of_the_page(client, document, address) -> None:
-    shown = list(of_board(get(client, address)))
+    shown = list(by_model(tables(get(client, address))[0]))
     lines = list(csv.DictReader(io.StringIO(client.get(f"{address}?format=csv").content.decode())))
     assert [line["model"].partition("/")[2] for line in lines] == shown
     answer = json.loads(client.get(f"{address}?format=json").content)

@@ -6,15 +6,14 @@ import pytest
 from django.test import Client
 
 from leaderboard.models import BoardSnapshot, EmbeddingModel, Run, Submission, Suite
-from leaderboard.models.vocabulary import ProbeBoardScope, TrainingDataStatement, TrainingVerdict
+from leaderboard.models.vocabulary import ProbeBoardScope, TrainingDataStatement
 from leaderboard.selectors.board_tables import stored_probe_tables
 from leaderboard.selectors.catalogue import live_suites
 from leaderboard.selectors.due_snapshots import suites_to_build, suites_to_mark
 from leaderboard.selectors.probe_board_rows import ProbeBoardRow
-from leaderboard.services.training_data import training_data_mark
 from leaderboard.views.training_cells import SPOKEN
-from tests.factories import make_user
-from tests.leaderboard.pages import blocked_by_policy, tables, wrongly_nested
+from tests.factories import make_user, mark_training_data
+from tests.leaderboard.pages import blocked_by_policy, by_model, tables, wrongly_nested
 from tests.probe_documents import NAMES, board_of, make_probing_suite, publish, store_board
 from workers.snapshots import build_snapshot
 
@@ -30,10 +29,7 @@ DAGGER = f"†{SPOKEN}"
 
 def mark(name: str, dataset: str) -> None:
     model = EmbeddingModel.objects.get(repo_id=f"lab/{name}")
-    training_data_mark(
-        model_id=model.pk, dataset=dataset, verdict=TrainingVerdict.TRAINED, reason="its paper",
-        actor=make_user(is_staff=True),
-    )  # fmt: skip
+    mark_training_data(model.pk, dataset)
 
 
 @pytest.fixture
@@ -74,9 +70,7 @@ def shown(client: Client, address: str) -> dict[str, dict[str, str]]:
     assert response.status_code == 200, address
     html = response.content.decode()
     assert blocked_by_policy(html) == wrongly_nested(html) == []
-    head, *rows = tables(html)[0]
-    named = [dict(zip(head, row, strict=True)) for row in rows if len(row) == len(head)]
-    return {row["Model"].partition("|")[0].strip(): row for row in named}
+    return by_model(tables(html)[0])
 
 
 def places(rows: dict[str, ProbeBoardRow]) -> dict[str, tuple[int | None, int | None]]:

@@ -18,9 +18,15 @@ from leaderboard.selectors.training_data import (
     trained_on,
     training_datasets,
 )
-from leaderboard.services.training_data import training_data_mark
 from tests.board_documents import store_statistics
-from tests.factories import make_published_run, make_revision, make_scored_run, make_suite, make_user
+from tests.factories import (
+    make_published_run,
+    make_revision,
+    make_scored_run,
+    make_suite,
+    make_user,
+    mark_training_data,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -54,9 +60,7 @@ def declared(suite: Suite, *names: str, revision: ModelRevision | None = None, p
 
 
 def mark(revision: ModelRevision, dataset: str, verdict: TrainingVerdict, reason: str = "its paper") -> None:
-    training_data_mark(
-        model_id=revision.model_id, dataset=dataset, verdict=verdict, reason=reason, actor=make_user(is_staff=True)
-    )
+    mark_training_data(revision.model_id, dataset, verdict, reason)
 
 
 def test_a_cell_is_contaminated_by_any_source_of_its_task(suite: Suite, django_assert_max_num_queries: object) -> None:

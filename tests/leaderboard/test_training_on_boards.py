@@ -16,11 +16,11 @@ from leaderboard.selectors.board_tables import stored_boards
 from leaderboard.selectors.catalogue import live_suites
 from leaderboard.selectors.due_snapshots import suites_to_build, suites_to_mark
 from leaderboard.services.snapshots import snapshot_mark_anew
-from leaderboard.services.training_data import training_data_mark, training_data_mark_lift
+from leaderboard.services.training_data import training_data_mark_lift
 from leaderboard.views.training_cells import SPOKEN
 from tests.board_documents import store_statistics
-from tests.factories import make_revision, make_scored_run, make_task, make_user
-from tests.leaderboard.pages import blocked_by_policy, tables, wrongly_nested
+from tests.factories import make_revision, make_scored_run, make_task, make_user, mark_training_data
+from tests.leaderboard.pages import blocked_by_policy, by_model, tables, wrongly_nested
 from workers.snapshots import build_snapshot
 
 pytestmark = pytest.mark.django_db
@@ -38,8 +38,7 @@ DAGGER = f"†{SPOKEN}"
 
 def mark(name: str, dataset: str, verdict: TrainingVerdict = TrainingVerdict.TRAINED) -> int:
     model = EmbeddingModel.objects.get(repo_id=f"lab/{name}")
-    actor = make_user(is_staff=True)
-    return training_data_mark(model_id=model.pk, dataset=dataset, verdict=verdict, reason="its paper", actor=actor).pk
+    return mark_training_data(model.pk, dataset, verdict)
 
 
 def declare(run: Run, statement: str, *names: str) -> None:
@@ -84,12 +83,6 @@ def page(client: Client, address: str) -> list[list[str]]:
     html = response.content.decode()
     assert blocked_by_policy(html) == wrongly_nested(html) == []
     return tables(html)[0]
-
-
-def by_model(rows: list[list[str]]) -> dict[str, dict[str, str]]:
-    head = rows[0]
-    named = [dict(zip(head, row, strict=True)) for row in rows[1:] if len(row) == len(head)]
-    return {row["Model"].partition("|")[0].strip(): row for row in named}
 
 
 def file_rows(client: Client, address: str) -> dict[str, dict[str, object]]:

@@ -24,7 +24,7 @@ from leaderboard.selectors.comparison import publication_comparison
 from leaderboard.selectors.probe_boards import probe_statistics
 from leaderboard.services import leases, results
 from tests.factories import make_revision, make_run, make_user
-from tests.leaderboard.pages import blocked_by_policy, tables, wrongly_nested
+from tests.leaderboard.pages import blocked_by_policy, by_model, tables, wrongly_nested
 from workers.catalogue import sync_catalogue
 from workers.comparisons import build_comparisons
 from workers.ingest import aggregates_of_run, outcome_from_message
@@ -223,9 +223,8 @@ def test_the_board_has_the_command_lines_numbers(
     }
     assert probe_statistics(suite.pk).is_fresh
     html = client.get(f"/boards/medtec/level/L4/?suite={SLUG}").content.decode()
-    head, *rows = tables(html)[0]
-    named = [dict(zip(head, row, strict=True)) for row in rows]
-    shown = {row["Model"].partition("|")[0].strip(): row["Chest radiograph"].partition("|")[0].strip() for row in named}
+    board = by_model(tables(html)[0])
+    shown = {name: row["Chest radiograph"].partition("|")[0].strip() for name, row in board.items()}
     expected = {row["model"]: f"{row['ds']:+.3f}" for row in printed["cells"] if row["task"] == "chest_radiograph.L4"}
     assert shown == expected
 

@@ -7,10 +7,7 @@ nothing before. It has no network, no files of this machine but Python and its o
 import contextlib
 import json
 import logging
-import os
 import shutil
-import signal
-import subprocess
 import tempfile
 import threading
 from collections import deque
@@ -23,10 +20,9 @@ from workers.demo.limits import DECODING_SECONDS, MAX_TOTAL_BYTES
 from workers.demo.pictures import Pictures, PicturesInvalid, read_pictures
 from workers.demo.refusals import PanelRefusal
 from workers.demo.upload_decoder import READY
-from workers.own_stores import hand_over
 from workers.sandbox.places import python_places, python_program
 from workers.sandbox.protocol import Enclosure, Limits, Sandbox, SandboxUnavailable
-from workers.sandbox.users import owner_of_store
+from workers.sealed_process import end_sealed, start_sealed
 from workers.watch import Allowance, Watch
 
 READY_AT_ONCE = 3
@@ -148,17 +144,7 @@ class _Decoder:
         self._is_ready = False
         try:
             self._folder = Path(tempfile.mkdtemp(prefix="panel-")).resolve()
-            enclosure = enclosure_of(self._folder)
-            hand_over(self._folder, owner_of_store(self._folder, is_sealed=sandbox.is_sealed))
-            self._process = subprocess.Popen(
-                sandbox.command(enclosure),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd="/",
-                env=dict(enclosure.environment),
-                start_new_session=True,
-            )
+            self._process = start_sealed(sandbox, enclosure_of(self._folder))
         except (OSError, SandboxUnavailable) as error:
             raise DecoderUnavailable(str(error)) from error
 
@@ -218,9 +204,7 @@ class _Decoder:
     def _end(self, verdict: str) -> None:
         """End it at once, from any thread; the first verdict stays."""
         self._verdict = self._verdict or verdict
-        if self._process.poll() is None:
-            with contextlib.suppress(ProcessLookupError):  # it may end at this moment
-                os.killpg(self._process.pid, signal.SIGKILL)
+        end_sealed(self._process)
 
     @contextlib.contextmanager
     def _ended_after(self, seconds: float, verdict: str) -> Iterator[None]:

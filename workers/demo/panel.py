@@ -150,17 +150,16 @@ def build_panel(search: Search) -> gr.Blocks:
         panel.load(handlers.opened, None, [state, galleries], show_progress="hidden", **private)
         gr.Timer(_SECONDS_BETWEEN_LOOKS).tick(handlers.state, None, state, show_progress="hidden", **private)
         preset.change(lambda chosen: gr.update(visible=chosen == OWN_INSTRUCTION), preset, own, **private)
+        searching: dict[str, Any] = {
+            "fn": handlers.search, "inputs": inputs, "outputs": outputs, "concurrency_limit": 4,
+            "concurrency_id": "search", **private,
+        }  # fmt: skip
         for trigger in (button.click, text.submit):
-            searched = trigger(
-                handlers.search, inputs, outputs, concurrency_limit=4, concurrency_id="search", **private
-            )
-            searched.then(None, js=_SHOW_STATUS)
+            trigger(**searching).then(None, js=_SHOW_STATUS)
         for example, example_button in zip(EXAMPLES, examples, strict=True):
             example_button.click(
                 _filled(example), None, [text, files, preset, kinds, galleries, domains], **private
-            ).then(handlers.search, inputs, outputs, concurrency_limit=4, concurrency_id="search", **private).then(
-                None, js=_SHOW_STATUS
-            )
+            ).then(**searching).then(None, js=_SHOW_STATUS)
         ask_why.click(handlers.compare, [first, second, found], why, **private)
     panel.queue(max_size=32)
     return panel

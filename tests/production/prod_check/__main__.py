@@ -7,7 +7,6 @@ import asyncio
 import http.client
 import io
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -22,7 +21,7 @@ from pathlib import Path
 from tests.processes import BASE_DIR
 from tests.production.prod_check import outcome
 from tests.production.prod_check.load import SUBMISSIONS, VISITORS, Load, run_load
-from tests.production.prod_check.stack import HOST, VALKEYS, Stack, stack
+from tests.production.prod_check.stack import HOST, VALKEYS, Stack, kept_environment, stack
 
 PROCESSES = ("web", "worker1", "worker2", "beat", "panel", "interactive")
 JOURNEY_SECONDS, RUN_SECONDS, LOAD_SECONDS = 480, 150, 200
@@ -78,13 +77,8 @@ def main() -> int:
 
 def manage(board: Stack, *arguments: str, **own: str) -> str:
     """A command of manage.py with the site's settings and what it needs of its `own`; its last line."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    command = [sys.executable, "manage.py", *arguments]
-    done = subprocess.run(
-        command, cwd=BASE_DIR, env=kept | board.environment | own, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return (done.stdout.strip().splitlines() or ["done"])[-1].replace(str(board.folder), "")
+    printed = board.run("manage.py", *arguments, **own)
+    return (printed.strip().splitlines() or ["done"])[-1].replace(str(board.folder), "")
 
 
 def prepare(board: Stack) -> str:
@@ -197,12 +191,12 @@ def journeys(board: Stack) -> str:
     manage(board, "index_gallery", "medheb-demo", PANEL_BROKER_URL_FILE=str(board.secret("panel_broker_url")))
     own = {"MEDBOARD_RUNNING_BOARD": board.address, "MEDBOARD_DATA_DIR": str(board.folder / "data")}
     own |= dict.fromkeys(("SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"), str(board.certificate))
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     command = [sys.executable, "-m", "pytest", *JOURNEYS, "-q", "-x", f"--basetemp={board.folder / 'journeys'}"]
     settings = "tests.production.prod_check.journey_settings"
     done = subprocess.run(
         [*command, f"--ds={settings}", "-p", "no:cacheprovider"],
-        cwd=BASE_DIR, env=kept | own, capture_output=True, text=True, check=False, timeout=JOURNEY_SECONDS,
+        cwd=BASE_DIR, env=kept_environment() | own, capture_output=True, text=True, check=False,
+        timeout=JOURNEY_SECONDS,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:]
     return done.stdout.strip().splitlines()[-1].strip("= ")

