@@ -1,4 +1,5 @@
-/* Nothing on this site needs this file: it only lets a visitor choose the theme, which follows the system otherwise. */
+/* Nothing on this site needs this file: it lets a visitor choose the theme, which follows the system otherwise, and makes
+   the next board come sooner. */
 (function () {
   "use strict";
   const key = "theme";
@@ -28,6 +29,15 @@
   if (stored() === "dark" || stored() === "light") {
     root.dataset.theme = stored();
   }
+
+  /* htmx tells every element that it removes, of which a board has thousands and none listens. */
+  document.addEventListener("htmx:beforeSwap", function (event) {
+    if (event.detail.shouldSwap) {
+      event.detail.target.querySelectorAll("table").forEach(function (table) {
+        table.replaceChildren();
+      });
+    }
+  });
 
   document.addEventListener("DOMContentLoaded", function () {
     const button = document.querySelector("[data-theme-toggle]");
