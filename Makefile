@@ -12,8 +12,7 @@ run: $(VENV)/.installed
 
 test: $(VENV)/.installed-dev $(OPEN_CLIP)/.installed
 	$(PYTHON) -m tests.browser_setup
-	MEDBOARD_OPEN_CLIP=$(OPEN_CLIP) $(PYTHON) -m slipcover --source evaluation,leaderboard/services \
-		--omit '*/__main__.py' --skip-covered --out .coverage.txt --fail-under $(COVERAGE_FLOOR) -m pytest
+	MEDBOARD_OPEN_CLIP=$(OPEN_CLIP) $(PYTHON) -m tests.in_parts $(COVERAGE_FLOOR)
 
 # Percent of the lines of `evaluation` and of the services that the tests' own process runs; .coverage.txt names the rest.
 COVERAGE_FLOOR := 95

@@ -4,9 +4,14 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 from django.core.cache import cache
 from django.core.cache.backends.redis import RedisCacheClient
+
+# No example has to be quick: how long one takes says more of the machine than of the code.
+hypothesis.settings.register_profile("any machine", deadline=None)
+hypothesis.settings.load_profile("any machine")
 
 
 def close_cache_connections() -> None:

@@ -255,7 +255,7 @@ MEMBERS = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(members=MEMBERS, number=st.integers(0, 1 << 60))
 def test_whatever_a_tar_holds_nothing_lands_outside(tmp_path, members, number):
     folder = tmp_path / f"{number}-{zlib.crc32(repr(members).encode())}"
@@ -275,7 +275,7 @@ def test_whatever_a_tar_holds_nothing_lands_outside(tmp_path, members, number):
     assert not any(path.is_symlink() for path in folder.rglob("*"))
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(suffix=st.sampled_from([".zip", ".tar", ".tar.gz"]), seed=st.integers(0, 10**6), flips=st.integers(1, 4))
 def test_a_damaged_archive_is_refused_or_read_never_worse(tmp_path, suffix, seed, flips):
     folder = tmp_path / f"{suffix}-{seed}-{flips}"

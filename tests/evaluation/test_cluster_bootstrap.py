@@ -31,7 +31,7 @@ def by_index(row, names, stratum, resamples, used):
     return np.array(means)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_equal_to_drawing_images_by_index(data):
     names = data.draw(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=12))

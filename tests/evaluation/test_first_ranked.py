@@ -72,7 +72,7 @@ def test_twenty_queries_are_spread_over_the_task() -> None:
     assert max(np.diff(records)) - min(np.diff(records)) <= 1
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(1, 6), st.integers(6, 30), st.integers(1, 4), st.integers(0, 2**32 - 1))
 def test_it_agrees_with_looking_at_every_similarity(n_queries, n_candidates, dimension, seed) -> None:
     generator = np.random.default_rng(seed)

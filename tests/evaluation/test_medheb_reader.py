@@ -366,7 +366,7 @@ def load_or_message(folder, spec):
         return None, error.message
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(parser=st.sampled_from(sorted(GOOD)), changes=FIELDS, pool=st.sampled_from(PoolScope))
 def test_any_record_is_read_whole_or_refused_by_name(folder, parser, changes, pool):
     record = GOOD[parser] | changes

@@ -225,7 +225,7 @@ def test_permuted_labels_sit_at_the_null(tmp_path, seed):
     assert metric(result, "ds") < 0
 
 
-@settings(deadline=None, max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 1000))
 def test_rotation_scale_and_the_order_of_negatives_change_nothing(tmp_path, seed):
     anchors = anchor_set(tmp_path, ["edema", "pneumonia", "pneumonia"])

@@ -141,7 +141,7 @@ def brute_recall(similarities, golds, k):
     return np.mean(found)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_recall_is_the_mean_over_all_orders_of_ties(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("captions")

@@ -237,7 +237,7 @@ def refuses(folder, spec, record):
     return False
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(parser=st.sampled_from(sorted(GOOD)), changes=st.lists(CHANGES, min_size=1, max_size=12))
 def test_the_records_that_are_named_are_those_that_loading_refuses(folder, parser, changes):
     spec = task_spec(parser=parser)

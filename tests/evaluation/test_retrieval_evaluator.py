@@ -165,7 +165,7 @@ def test_the_matrix_product_stays_within_the_stated_bound(dimension):
 POOLS = st.tuples(st.integers(2, 12), st.integers(2, 30), st.integers(1, 6), st.integers(0, 2**32 - 1))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(POOLS)
 def test_the_order_of_candidates_does_not_matter(case):
     n_queries, n_candidates, dimension, seed = case
@@ -179,7 +179,7 @@ def test_the_order_of_candidates_does_not_matter(case):
     assert counts(rank_outcomes(vectors, queries)) == counts(rank_outcomes(vectors, own_pools(reordered)))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(POOLS, st.floats(1e-3, 1e3))
 def test_the_length_of_vectors_does_not_matter(case, scale):
     n_queries, n_candidates, dimension, seed = case

@@ -65,7 +65,6 @@ def document(db: None) -> Iterator[schemathesis.BaseSchema]:
 
 bounded = settings(
     max_examples=EXAMPLES,
-    deadline=None,
     derandomize=True,
     database=None,
     phases=[Phase.explicit, Phase.generate],

@@ -159,7 +159,7 @@ class Turns:
         return self.runs[person].pop(0)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.one_of(st.integers(0, 3), st.none()), min_size=1, max_size=25))
 def test_any_course_of_events_gives_the_turns_of_an_independent_account(events: list[int | None]) -> None:
     with undone():
@@ -215,7 +215,7 @@ def written(rows: list[tuple[Wait, Run]], last_served: list[float | None]) -> li
     return [run for _, run in sorted(rows, key=place)]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(waits, min_size=1, max_size=12),
     st.lists(st.sampled_from([None, 0.5, 2.0, 30.0]), min_size=4, max_size=4),

@@ -129,7 +129,7 @@ def test_inputs_with_nothing_to_embed(source: EmbeddingInput) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.png", "a.jpg", "a.tiff", "a.dcm", "a.nii", "a.nii.gz"])
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 255)), min_size=1, max_size=8))
 def test_damage_gives_a_picture_or_the_typed_error(
     tmp_path: Path, write_dicom: Callable[..., Path], name: str, changes: list[tuple[int, int]]

@@ -48,7 +48,7 @@ def kept(store: DiskStore, numbers: Sequence[int]) -> set[int]:
     return set(found)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(row=arrays.arrays(np.float32, DIMENSION, elements=st.floats(width=32, allow_nan=False)))
 def test_a_vector_comes_back_bit_for_bit(row: FloatMatrix) -> None:
     store = opened(None)

@@ -198,7 +198,7 @@ def test_an_unreadable_file_is_named_and_stops_the_work(tmp_path: Path) -> None:
     assert any("with it" in note for note in caught.value.__notes__)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     matrix=arrays.arrays(
         np.float32,

@@ -149,7 +149,7 @@ def _places(value, place=()):
             yield from _places(inner, (*place, number))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(place=st.sampled_from([each for each in _places(SMALL) if each]), other=ANYTHING)
 def test_any_other_value_at_any_place_is_refused_or_says_the_same(tmp_path_factory, place, other):
     value = copy.deepcopy(SMALL)
