@@ -1,4 +1,4 @@
-"""Training data on the pages of models and tasks: daggers, legends and files."""
+"""Training data on the pages of models and tasks and in comparisons: daggers, legends and files."""
 
 import csv
 import io
@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from evaluation.vocabulary import Family, PairingType, Split
-from leaderboard.models import EmbeddingModel, Run, Submission, Suite
+from leaderboard.models import BoardSnapshot, EmbeddingModel, Run, Submission, Suite
 from leaderboard.models.vocabulary import TrainingVerdict
 from leaderboard.views.training_cells import SPOKEN
 from tests.evaluation.suite_folders import suite_of, task_spec
@@ -126,6 +126,11 @@ def in_csv(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
 
 
+def comparison(runs: dict[str, Run]) -> str:
+    run, *others = runs.values()
+    return f"/compare/?suite={run.suite.slug}&run={run.pk}" + "".join(f"&run={one.pk}" for one in others)
+
+
 # --- the page of a model
 
 
@@ -202,6 +207,59 @@ def test_a_tasks_file_says_which_models_were_trained_on_it(client: Client, runs:
     }  # fmt: skip
 
 
+# --- comparisons
+
+
+def test_a_comparison_marks_tasks_and_families_of_each_model(client: Client, runs: dict[str, Run]) -> None:
+    html = get(client, comparison(runs))
+    assert with_dagger(table_of(html, "Task"), "Task") == {"Label": ["trained"], "Other": [], "Pair": ["found"]}
+    assert with_dagger(table_of(html, "Where"), "Where") == {
+        "Mean of families": ["trained", "found"], "Image to label": ["trained"], "Text to text": ["found"],
+    }  # fmt: skip
+    assert html.count(LEGEND) == 2, "one a table"
+    clean = {name: runs[name] for name in ("lab/clean", "lab/trained")}
+    mark("lab/trained", "PathMNIST", TrainingVerdict.NOT_TRAINED)
+    build_snapshot(runs["lab/clean"].suite_id)
+    html = get(client, comparison(clean))
+    assert DAGGER not in str(tables(html))
+    assert LEGEND not in html
+
+
+def test_the_files_of_a_comparison_say_it_of_each_model(client: Client, runs: dict[str, Run]) -> None:
+    rows = {row["task"]: row for row in file_rows(client, f"{comparison(runs)}&table=tasks")}
+    found = {
+        name: [rows[task][f"{name}_trained_on_data_of_task"] for task in ("Label", "Other", "Pair")] for name in runs
+    }
+    assert found == {
+        "lab/trained": [True, False, False], "lab/clean": [False] * 3, "lab/found": [False, False, True],
+    }  # fmt: skip
+    families = {row["group"]: row for row in file_rows(client, f"{comparison(runs)}&table=families")}
+    found = {
+        name: [families[key][f"{name}_trained_on_tasks"] for key in ("overall", "image_to_label")] for name in runs
+    }
+    assert found == {"lab/trained": [1, 1], "lab/clean": [0, 0], "lab/found": [1, 0]}
+
+
+def test_a_comparison_of_models_without_a_row_on_the_board_has_no_marks_of_groups(
+    client: Client, runs: dict[str, Run]
+) -> None:
+    BoardSnapshot.objects.get(is_current=True).tables.all().delete()
+    html = get(client, comparison(runs))
+    assert with_dagger(table_of(html, "Where"), "Where")["Image to label"] == []
+    assert with_dagger(table_of(html, "Task"), "Task")["Label"] == ["trained"]
+
+
+def test_a_comparison_takes_as_many_questions_whatever_was_declared(
+    client: Client, runs: dict[str, Run], django_assert_num_queries
+) -> None:
+    get(client, comparison(runs))
+    for _ in range(2):
+        with django_assert_num_queries(13):
+            client.get(comparison(runs))
+        for name in ("lab/clean", "lab/found"):
+            mark(name, "PathMNIST")
+
+
 # --- findings
 
 
@@ -274,10 +332,27 @@ def test_the_page_of_questions_marks_them_too(client: Client, probed: dict[str, 
     assert found == {"lab/firm": False, "lab/reader": True, "lab/specialist": False}
 
 
-@pytest.mark.parametrize("address", ["/models/lab/firm/", "/tasks/medtec-test/fundus.L4/"])
+def test_a_comparison_of_probing_models_marks_cells_and_means(client: Client, probed: dict[str, Run]) -> None:
+    html = get(client, comparison(probed))
+    cells = with_dagger(table_of(html, "Cell"), "Cell")
+    assert {name.partition(",")[0]: found for name, found in cells.items()} == {
+        "Chest radiograph": ["reader"], "Fundus": ["firm"],
+    }  # fmt: skip
+    assert len(cells) == 10
+    assert with_dagger(table_of(html, "Modality"), "Modality") == {"Chest radiograph": ["reader"], "Fundus": ["firm"]}
+    assert html.count(LEGEND) == 2
+    rows = file_rows(client, f"{comparison(probed)}&table=cells")
+    assert {row["modality"] for row in rows if row["lab/reader_trained_on_data_of_task"]} == {"chest_radiograph"}
+    rows = {row["modality"]: row for row in file_rows(client, f"{comparison(probed)}&table=modalities")}
+    assert [rows["fundus"][f"{name}_trained_on_tasks"] for name in probed] == [0, 0, 5]
+
+
+@pytest.mark.parametrize("address", ["/models/lab/firm/", "/tasks/medtec-test/fundus.L4/", "/compare/"])
 def test_a_finding_takes_the_daggers_of_probing_pages_away(
     client: Client, probed: dict[str, Run], address: str
 ) -> None:
+    if address == "/compare/":
+        address = comparison({name: probed[name] for name in ("lab/firm", "lab/specialist")})
     assert DAGGER in str(tables(get(client, address)))
     mark("lab/firm", RETINA, TrainingVerdict.NOT_TRAINED)
     html = get(client, address)
@@ -285,10 +360,13 @@ def test_a_finding_takes_the_daggers_of_probing_pages_away(
     assert LEGEND not in html
 
 
-@pytest.mark.parametrize(("address", "expected"), [("/models/lab/firm/", 15), ("/tasks/medtec-test/fundus.L4/", 8)])
+@pytest.mark.parametrize(
+    ("address", "expected"), [("/models/lab/firm/", 15), ("/tasks/medtec-test/fundus.L4/", 8), ("/compare/", 12)]
+)
 def test_probing_pages_take_as_many_questions_whatever_was_found(
     client: Client, probed: dict[str, Run], django_assert_num_queries, address: str, expected: int
 ) -> None:
+    address = comparison(probed) if address == "/compare/" else address
     get(client, address)
     for _ in range(2):
         with django_assert_num_queries(expected):
