@@ -9,8 +9,9 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef
 from django.db.models.functions import Lower
 
-from leaderboard.models import AggregateScore, EmbeddingModel, ModelRevision, Run, Score, TaskRun
-from leaderboard.models.vocabulary import AggregateScope, TaskKind, TaskRunState
+from leaderboard.models import AggregateScore, EmbeddingModel, ModelRevision, Run, Score, Task, TaskRun
+from leaderboard.models.vocabulary import CHOICES_OF, AggregateScope, TaskKind, TaskRunState
+from leaderboard.selectors.board_making import keys_of
 from leaderboard.selectors.board_rows import GroupScore
 from leaderboard.selectors.published import MAIN_METRIC, PublishedModel, TaskScore, published_model, task_score
 from leaderboard.selectors.visibility import PRIVATE
@@ -54,7 +55,8 @@ class RunSummary:
 class TaskOutcome:
     """A task of a run: its score, or why there is none (`state` and the error's code and message).
 
-    Tasks of probing suites have no `score` here: their numbers stand in the suite's statistics.
+    `groups` names those of each axis that it belongs to. Tasks of probing suites have neither groups nor a `score` here:
+    their numbers stand in the suite's statistics.
     """
 
     name: str
@@ -62,6 +64,7 @@ class TaskOutcome:
     family: str
     domain: str
     pool: str
+    groups: Mapping[AggregateScope, tuple[str, ...]]
     state: str
     score: TaskScore | None
     error_code: str
@@ -172,6 +175,10 @@ def _group(means: Mapping[tuple[str, str, str], GroupScore], scope: str) -> dict
     return {key: mean for (of, key, metric), mean in means.items() if of == scope and metric == MAIN_METRIC}
 
 
+def _groups(task: Task) -> dict[AggregateScope, tuple[str, ...]]:
+    return {scope: keys_of(task, scope) for scope in CHOICES_OF} if task.kind == TaskKind.RETRIEVAL else {}
+
+
 def _task_outcomes(run: Run) -> tuple[TaskOutcome, ...]:
     scores = {
         score.task_run_id: task_score(score)
@@ -192,6 +199,7 @@ def _task_outcomes(run: Run) -> tuple[TaskOutcome, ...]:
             family=task_run.task.family,
             domain=task_run.task.domain,
             pool=task_run.task.pool,
+            groups=_groups(task_run.task),
             state=task_run.state,
             score=scores.get(task_run.pk) if task_run.state == TaskRunState.SUCCEEDED else None,
             error_code=task_run.error_code,

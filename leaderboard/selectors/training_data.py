@@ -15,9 +15,8 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Q, QuerySet
 
-from leaderboard.models import ModelRevision, Score, Submission, Task, TrainingDataMark
+from leaderboard.models import ModelRevision, Submission, Task, TrainingDataMark
 from leaderboard.models.vocabulary import Domain, TrainingDataStatement, TrainingVerdict
-from leaderboard.selectors.catalogue import LISTED_SCORE
 
 OTHER_SOURCES = "Other suites of this board"
 
@@ -35,12 +34,15 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True)
 class TrainedOn:
-    """A data set that a model was trained on, by whose word ("declared" or "found") and why."""
+    """A data set that a model was trained on, by whose word ("declared" or "found") and why.
+
+    `tasks` are the names of the tasks of a suite that are made from it.
+    """
 
     dataset: str
     by: str
     reason: str
-    n_tasks: int
+    tasks: tuple[str, ...]
 
 
 def known_datasets() -> tuple[Dataset, ...]:
@@ -156,17 +158,8 @@ def contaminated_revisions(task: Task, revision_ids: Collection[int]) -> frozens
     return frozenset(revision for revision, names in training_datasets(revision_ids).items() if names & sources)
 
 
-def contaminated_models(task: Task) -> tuple[str, ...]:
-    """The names of the models with a listed score on a task that were trained on a source of it. Four queries."""
-    scored = Score.objects.filter(LISTED_SCORE, task_run__task=task)
-    names = dict(
-        scored.values_list("task_run__run__revision", "task_run__run__revision__model__repo_id").order_by().distinct()
-    )
-    return tuple(sorted({names[revision] for revision in contaminated_revisions(task, names)}, key=str.lower))
-
-
 def trained_on(*, revision_id: int, model_id: int, suite_id: int) -> tuple[TrainedOn, ...]:
-    """What a revision was trained on, each with the number of tasks of a suite that it contaminates. Three queries."""
+    """What a revision was trained on, each with the tasks of a suite that it contaminates. Three queries."""
     marks = {mark.dataset: mark for mark in TrainingDataMark.objects.filter(model=model_id, is_current=True)}
     published = Q(runs__published_at__isnull=False, is_private=False)
     declared: set[str] = set()
@@ -180,11 +173,12 @@ def trained_on(*, revision_id: int, model_id: int, suite_id: int) -> tuple[Train
             reasons[name] = ("found", mark.reason)
         else:
             reasons.pop(name, None)
-    counts: dict[str, int] = {}
-    for datasets in Task.objects.filter(suite=suite_id).values_list("datasets", flat=True) if reasons else ():
-        for name in set(datasets):
-            counts[name] = counts.get(name, 0) + 1
-    return tuple(TrainedOn(name, *reasons[name], n_tasks=counts.get(name, 0)) for name in sorted(reasons))
+    tasks = Task.objects.filter(suite=suite_id).order_by("position").values_list("name", "datasets")
+    sources = list(tasks) if reasons else []
+    return tuple(
+        TrainedOn(name, *reasons[name], tasks=tuple(task for task, datasets in sources if name in datasets))
+        for name in sorted(reasons)
+    )
 
 
 @dataclass(frozen=True, slots=True)

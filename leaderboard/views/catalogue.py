@@ -14,6 +14,7 @@ from leaderboard.selectors.catalogue import TaskSummary, live_task, live_tasks, 
 from leaderboard.selectors.examples import example_runs
 from leaderboard.selectors.published import results_on_task
 from leaderboard.selectors.snapshots import SuiteStatistics, statistics_of_suite
+from leaderboard.selectors.training_data import contaminated_revisions
 from leaderboard.views import figures
 from leaderboard.views.analysis_words import BUCKETS
 from leaderboard.views.probe_tasks import probe_task_page
@@ -23,6 +24,7 @@ from leaderboard.views.sheets import Cell, Column, Group, Sheet, sorted_sheet, t
 from leaderboard.views.tables import download, table
 from leaderboard.views.task_examples import example_queries, pool_words
 from leaderboard.views.task_results import result_sheet
+from leaderboard.views.training_cells import names_of
 
 LIST_COLUMNS = (
     Column("task", "Task", "The smallest scored unit", ("task", "title"), is_text=True, is_row_head=True),
@@ -86,7 +88,9 @@ def task_detail(request: HttpRequest, suite: str, name: str) -> HttpResponse:
         return probe_task_page(request, task)
     statistics = statistics_of_suite(task.suite_id)
     results = results_on_task(task_id=task.pk)
-    sheet = sorted_sheet(result_sheet(task, results, statistics), request=request, default="rank")
+    trained = contaminated_revisions(task, {result.model.revision_id for result in results})
+    rows = result_sheet(task, results, statistics, trained=trained)
+    sheet = sorted_sheet(rows, request=request, default="rank")
     shown = table("models", sheet, request=request)
     if file := download(request, [shown], stem=f"medboard-{suite}-{slugify(name)}"):
         return file
@@ -100,6 +104,7 @@ def task_detail(request: HttpRequest, suite: str, name: str) -> HttpResponse:
         "has_rank_intervals": statistics is not None and statistics.is_fresh,
         "bucket": BUCKETS.get(statistics.content.bucket_of(task.name)) if statistics else None,
         "table": shown,
+        "trained": names_of([result.model for result in results], trained),
         "pool_words": pool_words(runs),
         "examples": example_queries(task, runs, results),
     }

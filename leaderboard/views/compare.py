@@ -9,6 +9,8 @@ from django.urls import reverse
 
 from leaderboard.forms.comparison import FEWEST_COMPARED, ComparisonForm
 from leaderboard.models.vocabulary import AggregateScope, Family, SuiteKind
+from leaderboard.selectors.board_rows import Board, BoardRow
+from leaderboard.selectors.board_tables import stored_boards
 from leaderboard.selectors.catalogue import SuiteSummary, live_suites
 from leaderboard.selectors.probe_boards import ProbeStatistics, probe_statistics
 from leaderboard.selectors.published import PublishedModel, published_models
@@ -20,16 +22,18 @@ from leaderboard.selectors.snapshots import (
     differences_between,
     statistics_of_suite,
 )
+from leaderboard.selectors.training_data import contaminated_task_names
 from leaderboard.views import figures
 from leaderboard.views.axes import board_address
-from leaderboard.views.boards import Tab, chosen_suite
-from leaderboard.views.compare_cells import difference_cell, difference_column, hit_column, model_title
+from leaderboard.views.boards import OVERALL, Tab, chosen_suite
+from leaderboard.views.compare_cells import TrainedTasks, difference_cell, difference_column, hit_column, model_title
 from leaderboard.views.family_profiles import families_chart
 from leaderboard.views.probe_compare import cell_sheet, modality_sheet, polygons, probe_differences, sentences
 from leaderboard.views.profile_chart import ProfileChart, ProfileScore
 from leaderboard.views.sheets import Cell, Column, Group, Sheet
 from leaderboard.views.tables import download, table
 from leaderboard.views.task_differences import task_difference_sheet
+from leaderboard.views.training_cells import GROUP_HEADER, mean_cell
 
 PLACES = ((AggregateScope.OVERALL, OVERALL_KEY), *((AggregateScope.FAMILY, family.value) for family in Family))
 
@@ -77,10 +81,12 @@ def _retrieval(statistics: SuiteStatistics, chosen: Sequence[PublishedModel], su
     found = [differences_between(statistics.pk, other.run_id, first.run_id) for other in others]
     differences = [{(one.scope, one.key): one for one in pairs} for pairs in found]
     content = statistics.content
+    board = stored_boards(suite, [OVERALL])[OVERALL].board
+    trained = _trained_tasks(chosen, suite)
     return {
         "sheets": {
-            "families": _sheet(chosen, content, differences, suite=suite.slug),
-            "tasks": task_difference_sheet(chosen, content, differences, suite=suite.slug),
+            "families": _sheet(chosen, content, differences, suite=suite.slug, board=board),
+            "tasks": task_difference_sheet(chosen, content, differences, suite=suite.slug, trained=trained),
         },
         "profile": _profiles(chosen, content, suite),
         "sentences": _sentences(first, others, differences),
@@ -92,14 +98,19 @@ def _probing(statistics: ProbeStatistics, chosen: Sequence[PublishedModel], suit
     if len(covered) < len(chosen):
         return {"sheets": {}, "sentences": ["A worker is still computing the differences of a model that you chose."]}
     differences = probe_differences(statistics, chosen)
+    trained, content = _trained_tasks(chosen, suite), statistics.content
     return {
         "sheets": {
-            "modalities": modality_sheet(statistics.content, chosen, differences, suite=suite.slug),
-            "cells": cell_sheet(statistics.content, chosen, differences),
+            "modalities": modality_sheet(content, chosen, differences, suite=suite.slug, trained=trained),
+            "cells": cell_sheet(content, chosen, differences, trained=trained),
         },
-        "charts": polygons(statistics.content, chosen),
-        "sentences": sentences(chosen, differences, statistics.content.places),
+        "charts": polygons(content, chosen),
+        "sentences": sentences(chosen, differences, content.places),
     }
+
+
+def _trained_tasks(models: Sequence[PublishedModel], suite: SuiteSummary) -> TrainedTasks:
+    return contaminated_task_names({model.revision_id for model in models}, suite_id=suite.pk)
 
 
 def _profiles(models: Sequence[PublishedModel], content: BoardContent, suite: SuiteSummary) -> ProfileChart:
@@ -112,13 +123,16 @@ def _profiles(models: Sequence[PublishedModel], content: BoardContent, suite: Su
     return families_chart(scores, {}, title=f"Hit@1 by family on {suite.title} {suite.version}")
 
 
-def _sheet(models: Sequence[PublishedModel], content: BoardContent, differences: Differences, *, suite: str) -> Sheet:
+def _sheet(
+    models: Sequence[PublishedModel], content: BoardContent, differences: Differences, *, suite: str, board: Board
+) -> Sheet:
+    """One row a family, and one over all of them; the board says which means rest on training data."""
     first, *others = models
     columns = [Column("group", "Where", "All families, or one of them", ("group",), is_row_head=True)]
-    columns += [hit_column(first, 0)]
+    columns += [hit_column(first, 0, trained=GROUP_HEADER)]
     for number, model in enumerate(others, start=1):
-        columns += [hit_column(model, number), difference_column(model, first, number)]
-    rows = tuple(_row(place, models, content, differences, suite) for place in PLACES)
+        columns += [hit_column(model, number, trained=GROUP_HEADER), difference_column(model, first, number)]
+    rows = tuple(_row(place, models, content, differences, suite=suite, board=board) for place in PLACES)
     shown = tuple(row for row in rows if any(cell.sort is not None for cell in row[1:]))
     return Sheet("Comparison by family", tuple(columns), (Group("", shown),) if shown else ())
 
@@ -128,10 +142,15 @@ def _row(
     models: Sequence[PublishedModel],
     content: BoardContent,
     differences: Differences,
+    *,
     suite: str,
+    board: Board,
 ) -> tuple[Cell, ...]:
     scope, key = place
     is_overall = scope == AggregateScope.OVERALL
+    first, *others = (
+        mean_cell(_hit_cell(content, place, model), _n_trained(board.row_of(model.run_id), place)) for model in models
+    )
     return (
         Cell(
             text="Mean of families" if is_overall else Family(key).label,
@@ -140,13 +159,24 @@ def _row(
             href="" if is_overall else board_address(scope.value, key, suite=suite),
             is_row_head=True,
         ),
-        _hit_cell(content, place, models[0]),
+        first,
         *(
             cell
-            for model, found in zip(models[1:], differences, strict=True)
-            for cell in (_hit_cell(content, place, model), difference_cell(found.get((scope.value, key))))
+            for hit, found in zip(others, differences, strict=True)
+            for cell in (hit, difference_cell(found.get((scope.value, key))))
         ),
     )
+
+
+def _n_trained(row: BoardRow | None, place: tuple[AggregateScope, str]) -> int | None:
+    """How many tasks of a group a model was trained on; unknown of one that is not on the stored board yet."""
+    if row is None:
+        return None
+    scope, key = place
+    if scope == AggregateScope.OVERALL:
+        return len(row.contaminated)
+    clean = row.clean_groups.get(key)
+    return clean.n_excluded if clean else 0
 
 
 def _hit_cell(content: BoardContent, place: tuple[AggregateScope, str], model: PublishedModel) -> Cell:

@@ -1,9 +1,15 @@
 """Columns and cells that comparing models needs in more than one table."""
 
+from collections.abc import Collection, Mapping
+
 from leaderboard.selectors.published import PublishedModel
 from leaderboard.selectors.snapshots import PairDifference
 from leaderboard.views import figures
 from leaderboard.views.sheets import Cell, Column
+from leaderboard.views.training_cells import with_header
+
+TrainedTasks = Mapping[int, Collection[str]]
+"""For each revision the names of the tasks of a suite whose data it was trained on."""
 
 
 def model_title(model: PublishedModel) -> str:
@@ -12,10 +18,11 @@ def model_title(model: PublishedModel) -> str:
     return f"{model.repo_id}@{model.commit[:7]}{adapter}"
 
 
-def hit_column(model: PublishedModel, number: int) -> Column:
-    """The column of a model's Hit@1."""
+def hit_column(model: PublishedModel, number: int, *, trained: str) -> Column:
+    """The column of a model's Hit@1; `trained` is what files call the value that its daggers stand for."""
     header = f"{model.repo_id}_hit_at_1_percent"
-    return Column(f"hit-{number}", model.name, f"Hit@1 of {model_title(model)} in percent", (header,), "wrap")
+    column = Column(f"hit-{number}", model.name, f"Hit@1 of {model_title(model)} in percent", (header,), "wrap")
+    return with_header(column, trained, of=model.repo_id)
 
 
 def difference_column(model: PublishedModel, first: PublishedModel, number: int) -> Column:

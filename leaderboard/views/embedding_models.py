@@ -1,5 +1,7 @@
 """The page of one embedding model: facts, published scores, revisions with their runs, and where the scores come from."""
 
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -16,6 +18,7 @@ from leaderboard.selectors.board_tables import StoredBoard, stored_boards
 from leaderboard.selectors.catalogue import SuiteSummary
 from leaderboard.selectors.embedding_models import PublishedRun, Revision, RunSummary, published_run
 from leaderboard.selectors.snapshots import Analysis, BoardContent, snapshot_content
+from leaderboard.selectors.training_data import trained_on
 from leaderboard.views import figures
 from leaderboard.views.analysis_words import ANALYSES, AnalysisWords
 from leaderboard.views.axes import CHOICES_OF
@@ -68,15 +71,18 @@ def detail(request: HttpRequest, repo_id: str) -> HttpResponse:
         return render(request, "models/model.html", context)
     suite = results.suite()
     run = published_run(run_id=chosen.run_id)
-    context |= {"chosen": chosen, "suite": suite, "run": run, "is_probing": suite.kind == SuiteKind.PROBING}
+    trained = trained_on(revision_id=run.model.revision_id, model_id=model.pk, suite_id=suite.pk)
+    on_tasks = frozenset(task for one in trained for task in one.tasks)
+    context |= {"chosen": chosen, "suite": suite, "run": run, "trained": trained}
+    context["is_probing"] = suite.kind == SuiteKind.PROBING
     context |= _provenance(request, results, suite, run)
     if context["is_probing"]:
-        return probing_page(request, context)
+        return probing_page(request, context, trained=on_tasks)
     stored = stored_boards(suite, [OVERALL])[OVERALL]
     content = None if stored.currency.snapshot_id is None else snapshot_content(stored.currency.snapshot_id)
-    groups = _group_tables(request, suite, run, content)
+    groups = _group_tables(request, suite, run, content, trained=on_tasks)
     analyses = table("analyses", analysis_sheet(_analyses(run, content)), request=request)
-    tasks = _task_table(request, suite, run, content)
+    tasks = _task_table(request, suite, run, content, trained=on_tasks)
     stem = f"medboard-{suite.slug}-{suite.version}-{slugify(model.repo_id)}"
     if file := download(request, [tasks, *(shown for _, shown in groups), analyses], stem=stem):
         return file
@@ -168,7 +174,12 @@ def rank_words(row: BoardRow) -> str:
 
 
 def _group_tables(
-    request: HttpRequest, suite: SuiteSummary, run: PublishedRun, content: BoardContent | None
+    request: HttpRequest,
+    suite: SuiteSummary,
+    run: PublishedRun,
+    content: BoardContent | None,
+    *,
+    trained: Collection[str],
 ) -> list[tuple[str, Table]]:
     """The run's means on every axis that it has any on, families and domains first."""
     return [
@@ -177,7 +188,12 @@ def _group_tables(
             table(
                 scope.value,
                 group_sheet(
-                    run.groups[scope.value], scope=scope, suite=suite.slug, run_id=run.model.run_id, content=content
+                    run.groups[scope.value],
+                    scope=scope,
+                    suite=suite.slug,
+                    run_id=run.model.run_id,
+                    content=content,
+                    trained=_trained_by_group(run, scope, trained),
                 ),
                 request=request,
             ),
@@ -187,9 +203,23 @@ def _group_tables(
     ]
 
 
-def _task_table(request: HttpRequest, suite: SuiteSummary, run: PublishedRun, content: BoardContent | None) -> Table:
-    sheet = sorted_sheet(task_sheet(run.tasks, suite=suite.slug, content=content), request=request)
-    return table("tasks", sheet, request=request)
+def _trained_by_group(run: PublishedRun, scope: AggregateScope, trained: Collection[str]) -> Mapping[str, int]:
+    """How many tasks with a score in each group of an axis are among those that the model was trained on."""
+    return Counter(
+        key for task in run.tasks if task.score is not None and task.name in trained for key in task.groups[scope]
+    )
+
+
+def _task_table(
+    request: HttpRequest,
+    suite: SuiteSummary,
+    run: PublishedRun,
+    content: BoardContent | None,
+    *,
+    trained: Collection[str],
+) -> Table:
+    sheet = task_sheet(run.tasks, suite=suite.slug, content=content, trained=trained)
+    return table("tasks", sorted_sheet(sheet, request=request), request=request)
 
 
 def _analyses(run: PublishedRun, content: BoardContent | None) -> list[tuple[AnalysisWords, Analysis]]:

@@ -1,6 +1,6 @@
 """A model's scores as sheets: by family, by domain, by task."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
 from django.urls import reverse
@@ -16,9 +16,13 @@ from leaderboard.views.axes import CHOICES_OF, board_address
 from leaderboard.views.board_sheet import ties_words, whisker
 from leaderboard.views.rank_cells import UNRANKED, rank_cell, rank_column
 from leaderboard.views.sheets import Cell, Column, Group, Sheet, text_cell
+from leaderboard.views.training_cells import GROUP_HEADER, TASK_HEADER, mean_cell, task_cell, with_header
 
 MEAN_COLUMNS = (
-    Column("mean", "Hit@1", "Mean Hit@1 of the group's tasks in percent, with its 95% interval", ("mean",)),
+    with_header(
+        Column("mean", "Hit@1", "Mean Hit@1 of the group's tasks in percent, with its 95% interval", ("mean",)),
+        GROUP_HEADER,
+    ),
     Column("interval", "95% interval", "From a bootstrap over queries", ("interval",), style="left"),
     rank_column("the models with every task of the group"),
     Column("tasks", "Tasks", "Tasks evaluated of those in the group", ("tasks",)),
@@ -34,7 +38,10 @@ TASK_COLUMNS = (
     Column("task", "Task", "The smallest scored unit", ("task", "title"), is_text=True, is_row_head=True),
     Column("family", "Family", "What is asked and what is searched", ("family",), style="left", is_text=True),
     Column("domain", "Domain", "Anatomical domain", ("domain",), style="left", is_text=True),
-    Column("hit", "Hit@1", "How often the right evidence comes first, in percent", ("hit_at_1_percent",)),
+    with_header(
+        Column("hit", "Hit@1", "How often the right evidence comes first, in percent", ("hit_at_1_percent",)),
+        TASK_HEADER,
+    ),
     Column(
         "interval", "95% interval", "From a bootstrap over queries, in percent", ("lower_95", "upper_95"), style="left"
     ),
@@ -63,9 +70,18 @@ TASK_COLUMNS = (
 
 
 def group_sheet(
-    scores: Mapping[str, GroupScore], *, scope: AggregateScope, suite: str, run_id: UUID, content: BoardContent | None
+    scores: Mapping[str, GroupScore],
+    *,
+    scope: AggregateScope,
+    suite: str,
+    run_id: UUID,
+    content: BoardContent | None,
+    trained: Mapping[str, int],
 ) -> Sheet:
-    """One row a group that the run has scores in, with its rank there where `content` has fresh statistics."""
+    """One row a group that the run has scores in, with its rank there where `content` has fresh statistics.
+
+    `trained` counts the tasks of each group whose data the model was trained on.
+    """
     choices = CHOICES_OF[scope]
     known = [choice for choice in choices if choice.value in scores]
     top = figures.axis_top([scores[choice.value].upper or scores[choice.value].value for choice in known])
@@ -84,13 +100,16 @@ def group_sheet(
                     href=board_address(scope.value, choice.value, suite=suite),
                     is_row_head=True,
                 ),
-                Cell(
-                    figures.percent(score.value),
-                    score.value,
-                    (figures.csv_percent(score.value),),
-                    style="score" if score.is_complete else "score none",
-                    note=figures.half_width(score.lower, score.upper),
-                    whisker=whisker(score.lower, score.upper, top=top),
+                mean_cell(
+                    Cell(
+                        figures.percent(score.value),
+                        score.value,
+                        (figures.csv_percent(score.value),),
+                        style="score" if score.is_complete else "score none",
+                        note=figures.half_width(score.lower, score.upper),
+                        whisker=whisker(score.lower, score.upper, top=top),
+                    ),
+                    trained.get(choice.value, 0),
                 ),
                 text_cell(figures.interval(score.lower, score.upper)),
                 UNRANKED if ranked is None else rank_cell(ranked.rank, ranked, {}),
@@ -123,9 +142,18 @@ def analysis_sheet(found: Sequence[tuple[AnalysisWords, Analysis]]) -> Sheet:
     return Sheet("Evenness and generalisation", ANALYSIS_COLUMNS, (Group("", tuple(rows)),) if rows else ())
 
 
-def task_sheet(tasks: tuple[TaskOutcome, ...], *, suite: str, content: BoardContent | None) -> Sheet:
-    """One row a task, with its difficulty where there are statistics; those without a score apart, with the reason."""
-    scored = tuple(_task_row(task, task.score, suite, content) for task in tasks if task.score is not None)
+def task_sheet(
+    tasks: tuple[TaskOutcome, ...], *, suite: str, content: BoardContent | None, trained: Collection[str]
+) -> Sheet:
+    """One row a task, with its difficulty where there are statistics; those without a score apart, with the reason.
+
+    `trained` names the tasks whose data the model was trained on.
+    """
+    scored = tuple(
+        _task_row(task, task.score, suite, content, is_trained=task.name in trained)
+        for task in tasks
+        if task.score is not None
+    )
     failed = tuple(_failed_row(task, suite) for task in tasks if task.score is None)
     groups = (Group("", scored), Group("No score", failed))
     return Sheet("Scores by task", TASK_COLUMNS, tuple(group for group in groups if group.rows))
@@ -147,9 +175,11 @@ def _task_head(task: TaskOutcome, suite: str, *, why: str = "") -> tuple[Cell, C
     )
 
 
-def _task_row(task: TaskOutcome, score: TaskScore, suite: str, content: BoardContent | None) -> tuple[Cell, ...]:
-    bucket = _bucket_cell(task, content)
-    return (*_task_head(task, suite), *score_cells(score), _pool_cell(task), bucket, _bounds_cell(score))
+def _task_row(
+    task: TaskOutcome, score: TaskScore, suite: str, content: BoardContent | None, *, is_trained: bool
+) -> tuple[Cell, ...]:
+    cells, bucket = score_cells(score, is_trained=is_trained), _bucket_cell(task, content)
+    return (*_task_head(task, suite), *cells, _pool_cell(task), bucket, _bounds_cell(score))
 
 
 def _bucket_cell(task: TaskOutcome, content: BoardContent | None) -> Cell:
@@ -157,16 +187,17 @@ def _bucket_cell(task: TaskOutcome, content: BoardContent | None) -> Cell:
     return text_cell(BUCKETS[bucket].title if bucket else "")
 
 
-def score_cells(score: TaskScore) -> tuple[Cell, Cell, Cell, Cell, Cell]:
-    """Hit@1, interval, chance, score above chance, number of queries."""
+def score_cells(score: TaskScore, *, is_trained: bool) -> tuple[Cell, Cell, Cell, Cell, Cell]:
+    """Hit@1, interval, chance, score above chance, number of queries. `is_trained`: on data of the task."""
+    hit = Cell(
+        text=figures.percent(score.value),
+        sort=score.value,
+        data=(figures.csv_percent(score.value),),
+        style=figures.heat(score.value),
+        title=ties_words(score),
+    )
     return (
-        Cell(
-            text=figures.percent(score.value),
-            sort=score.value,
-            data=(figures.csv_percent(score.value),),
-            style=figures.heat(score.value),
-            title=ties_words(score),
-        ),
+        task_cell(hit, is_trained=is_trained),
         Cell(
             text=figures.interval(score.lower, score.upper) or figures.NOTHING,
             sort=score.lower,
@@ -201,7 +232,7 @@ def _failed_row(task: TaskOutcome, suite: str) -> tuple[Cell, ...]:
     nothing = Cell(figures.NOTHING, None, (None,), style="none")
     return (
         *_task_head(task, suite, why=why),
-        nothing,
+        task_cell(nothing, is_trained=False),
         Cell(figures.NOTHING, None, (None, None), style="left none"),
         nothing,
         nothing,

@@ -16,7 +16,7 @@ from leaderboard.views.probe_cells import MODEL_COLUMN, axis_end, ceiling_cell, 
 from leaderboard.views.probe_words import LEVEL_QUESTIONS, level_title
 from leaderboard.views.rank_cells import place_cell
 from leaderboard.views.sheets import Cell, Column
-from leaderboard.views.training_cells import LEFT_OUT, clean_rank, marked, trained_on
+from leaderboard.views.training_cells import LEFT_OUT, ON_IMAGES, clean_rank, marked, trained_on
 
 COUNT_HEADERS = ("cells_told_apart", "cells_measured")
 REVERSED_TITLE = "L5 without a finding"
@@ -91,7 +91,7 @@ def _count(*, is_clean: bool) -> Drawn:
 
 def _marked(drawn: Drawn, *, is_clean: bool) -> Drawn:
     """The column with daggers where a model was trained on the images that its figure rests on."""
-    words = "trained on these images" + (", so left out of rank and count" if is_clean else "")
+    words = ON_IMAGES + (", so left out of rank and count" if is_clean else "")
 
     def cell(row: ProbeBoardRow) -> Cell:
         shown = drawn.cell(row)

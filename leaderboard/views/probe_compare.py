@@ -4,12 +4,15 @@ from collections.abc import Mapping, Sequence
 
 from leaderboard.models.vocabulary import Level
 from leaderboard.selectors.probe_boards import CellDifference, Place, ProbeContent, ProbeStatistics, cell_differences
+from leaderboard.selectors.probe_rows import ProbeCell
 from leaderboard.selectors.published import PublishedModel
 from leaderboard.views import figures
 from leaderboard.views.charts import PolygonChart, polygon_chart
+from leaderboard.views.compare_cells import TrainedTasks
 from leaderboard.views.probe_board_sheets import place_address
 from leaderboard.views.probe_words import level_title
 from leaderboard.views.sheets import Cell, Column, Group, Sheet
+from leaderboard.views.training_cells import GROUP_HEADER, TASK_HEADER, mean_cell, task_cell, with_header
 
 ALL_CELLS = ""
 """The level of a difference that is over all main cells of a modality."""
@@ -29,7 +32,12 @@ def probe_differences(statistics: ProbeStatistics, models: Sequence[PublishedMod
 
 
 def modality_sheet(
-    content: ProbeContent, models: Sequence[PublishedModel], differences: Differences, *, suite: str
+    content: ProbeContent,
+    models: Sequence[PublishedModel],
+    differences: Differences,
+    *,
+    suite: str,
+    trained: TrainedTasks,
 ) -> Sheet:
     """One row a modality: the mean DS over its main cells, and the paired differences."""
     rows = [
@@ -42,7 +50,7 @@ def modality_sheet(
                 is_row_head=True,
             ),
             *_figures(
-                [_mean(content, model, place) for model in models],
+                [_mean(content, model, place, trained) for model in models],
                 (place.modality, place.dataset, ALL_CELLS),
                 differences,
             ),
@@ -50,21 +58,23 @@ def modality_sheet(
         for place in content.places
     ]
     head = Column("modality", "Modality", "What kind of image", ("modality", "data_set"), is_row_head=True)
-    return _sheet("Comparison by modality", (head,), models, rows)
+    return _sheet("Comparison by modality", head, models, rows, trained=GROUP_HEADER)
 
 
-def cell_sheet(content: ProbeContent, models: Sequence[PublishedModel], differences: Differences) -> Sheet:
+def cell_sheet(
+    content: ProbeContent, models: Sequence[PublishedModel], differences: Differences, *, trained: TrainedTasks
+) -> Sheet:
     """One row a main cell."""
     rows = []
     for place in content.places:
         cells = [content.main_cells(model=str(model.run_id), place=place) for model in models]
         for level in (level for level in Level.values if any(level in found for found in cells)):
-            values = [found[level].ds if level in found else None for found in cells]
+            shown = [_score(found.get(level), model, trained) for found, model in zip(cells, models, strict=True)]
             data = (place.modality, place.dataset, level)
             head = Cell(f"{place.title}, {level_title(level)}", place.title, data, is_row_head=True)
-            rows.append((head, *_figures(values, data, differences)))
+            rows.append((head, *_figures(shown, data, differences)))
     head = Column("cell", "Cell", "Modality and level", ("modality", "data_set", "level"), is_row_head=True)
-    return _sheet("Comparison by cell", (head,), models, rows)
+    return _sheet("Comparison by cell", head, models, rows, trained=TASK_HEADER)
 
 
 def polygons(content: ProbeContent, models: Sequence[PublishedModel]) -> list[tuple[Place, PolygonChart]]:
@@ -107,13 +117,13 @@ def sentences(models: Sequence[PublishedModel], differences: Differences, places
 
 
 def _sheet(
-    caption: str, head: tuple[Column, ...], models: Sequence[PublishedModel], rows: Sequence[tuple[Cell, ...]]
+    caption: str, head: Column, models: Sequence[PublishedModel], rows: Sequence[tuple[Cell, ...]], *, trained: str
 ) -> Sheet:
     first, *others = models
-    columns = [*head, _ds_column(first, 0)]
+    columns = [head, _ds_column(first, 0, trained)]
     for number, model in enumerate(others, start=1):
         columns += [
-            _ds_column(model, number),
+            _ds_column(model, number, trained),
             Column(
                 f"difference-{number}",
                 f"minus {first.name}",
@@ -125,19 +135,26 @@ def _sheet(
     return Sheet(caption, tuple(columns), (Group("", tuple(rows)),) if rows else ())
 
 
-def _ds_column(model: PublishedModel, number: int) -> Column:
-    return Column(f"ds-{number}", model.name, f"Mean DS of {model.repo_id}", (f"{model.repo_id}_ds",), "wrap")
+def _ds_column(model: PublishedModel, number: int, trained: str) -> Column:
+    column = Column(f"ds-{number}", model.name, f"Mean DS of {model.repo_id}", (f"{model.repo_id}_ds",), "wrap")
+    return with_header(column, trained, of=model.repo_id)
 
 
-def _mean(content: ProbeContent, model: PublishedModel, place: Place) -> float | None:
+def _score(cell: ProbeCell | None, model: PublishedModel, trained: TrainedTasks) -> Cell:
+    is_trained = cell is not None and cell.task in trained[model.revision_id]
+    return task_cell(_ds_cell(cell.ds if cell else None), is_trained=is_trained)
+
+
+def _mean(content: ProbeContent, model: PublishedModel, place: Place, trained: TrainedTasks) -> Cell:
     cells = content.main_cells(model=str(model.run_id), place=place).values()
-    return sum(cell.ds for cell in cells) / len(cells) if cells else None
+    n_trained = sum(cell.task in trained[model.revision_id] for cell in cells)
+    return mean_cell(_ds_cell(sum(cell.ds for cell in cells) / len(cells) if cells else None), n_trained)
 
 
-def _figures(values: Sequence[float | None], key: Key, differences: Differences) -> list[Cell]:
-    cells = [_ds_cell(values[0])]
-    for value, found in zip(values[1:], differences, strict=True):
-        cells += [_ds_cell(value), _difference_cell(found.get(key))]
+def _figures(scores: Sequence[Cell], key: Key, differences: Differences) -> list[Cell]:
+    cells = [scores[0]]
+    for score, found in zip(scores[1:], differences, strict=True):
+        cells += [score, _difference_cell(found.get(key))]
     return cells
 
 

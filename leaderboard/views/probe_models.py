@@ -1,6 +1,6 @@
 """What a model's page shows of a run on a probing suite."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from django.utils.text import slugify
 
 from leaderboard.models.vocabulary import CellClass, Level, Modality, NegationSubtype, PhrasingStyle, TaskRunState
 from leaderboard.selectors.probe_boards import Place, ProbeContent, of_model, probe_statistics
-from leaderboard.selectors.probe_rows import ProbeCell
+from leaderboard.selectors.probe_rows import Ceiling, ProbeCell
 from leaderboard.selectors.published import PublishedModel
 from leaderboard.views import figures
 from leaderboard.views.charts import PolygonChart, polygon_chart
@@ -27,17 +27,21 @@ from leaderboard.views.probe_pages import SECTION
 from leaderboard.views.probe_words import STYLE_EXPLANATIONS, SUBTYPE_EXPLANATIONS, level_title
 from leaderboard.views.sheets import Cell, Column, Group, Sheet
 from leaderboard.views.tables import download, table
+from leaderboard.views.training_cells import ON_IMAGES, TASK_HEADER, marked, task_cell, with_header
 
 PLACE_COLUMN = Column("modality", "Modality", "What kind of image", ("modality", "data_set"), is_row_head=True)
 
 
-def probing_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
-    """The page, or one of its tables as a file; `context` has the model, its run and its suite."""
+def probing_page(request: HttpRequest, context: dict[str, Any], *, trained: Collection[str]) -> HttpResponse:
+    """The page, or one of its tables as a file; `context` has the model, its run and its suite.
+
+    `trained` names the tasks whose data the model was trained on.
+    """
     suite, run = context["suite"], context["run"]
     statistics = probe_statistics(suite.pk)
     own = str(run.model.run_id)
     content = statistics.content if statistics and own in statistics.content.models else None
-    parts = _parts(content, run.model, suite=suite.slug) if content else []
+    parts = _parts(content, run.model, suite=suite.slug, trained=trained) if content else []
     shown = [ShownPart(part, table(part.key, part.sheet, request=request)) for part in parts if part.sheet.n_rows]
     stem = f"medboard-{suite.slug}-{suite.version}-{slugify(run.model.repo_id)}"
     if file := download(request, [one.table for one in shown], stem=stem):
@@ -58,13 +62,13 @@ def probing_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     return render(request, "models/model.html", context)
 
 
-def _parts(content: ProbeContent, model: PublishedModel, *, suite: str) -> list[Part]:
+def _parts(content: ProbeContent, model: PublishedModel, *, suite: str, trained: Collection[str]) -> list[Part]:
     own = str(model.run_id)
     models = {own: model}
     return [
-        Part("levels", _level_sheet(content, own, suite)),
-        Part("negation", _negation_sheet(content, own), "The wrong descriptions of L5, by kind of negation."),
-        Part("styles", _style_sheet(content, own), "The same images and findings in other words."),
+        Part("levels", _level_sheet(content, own, suite, trained)),
+        Part("negation", _negation_sheet(content, own, trained), "The wrong descriptions of L5, by kind of negation."),
+        Part("styles", _style_sheet(content, own, trained), "The same images and findings in other words."),
         Part("groups", _without_model(subgroup_sheet(of_model(content.subgroups, own), models))),
         Part("gaps", _without_model(gap_sheet(of_model(content.subgroup_gaps, own), models))),
         Part("questions", _without_model(question_sheet(of_model(content.closed_questions, own), models))),
@@ -105,20 +109,20 @@ def _chart(content: ProbeContent, own: str, place: Place) -> PolygonChart:
     return polygon_chart(list(cells), series, title=f"Discrimination Scores on {place.title}", description=words)
 
 
-def _level_sheet(content: ProbeContent, own: str, suite: str) -> Sheet:
+def _level_sheet(content: ProbeContent, own: str, suite: str, trained: Collection[str]) -> Sheet:
     rows = {place: content.main_cells(model=own, place=place) for place in content.places}
     top = axis_end(cell for cells in rows.values() for cell in cells.values())
     columns = (
         PLACE_COLUMN,
         Column("ceiling", "Stops at", "The first level at which the model collapses", ("ceiling",), "left"),
-        *(Column(level, level_title(level), "Mean DS with its 95% interval", score_headers(level)) for level in Level),
+        *(_score_column(level, level_title(level), "Mean DS with its 95% interval") for level in Level),
         Column("images", "Images", "Anchor images", ("images",)),
     )
     found = [
         (
             _place_cell(place, address=place_address(place, suite=suite)),
-            ceiling_cell(content.ceiling(model=own, place=place)),
-            *(cell_of(cells.get(level), top=top) for level in Level.values),
+            _ceiling(content.ceiling(model=own, place=place), cells.values(), trained),
+            *(_score(cells.get(level), top, trained) for level in Level.values),
             _images(cells.values()),
         )
         for place, cells in rows.items()
@@ -127,21 +131,33 @@ def _level_sheet(content: ProbeContent, own: str, suite: str) -> Sheet:
     return rows_sheet("Scores by level", columns, found)
 
 
-def _negation_sheet(content: ProbeContent, own: str) -> Sheet:
+def _score_column(key: str, title: str, explanation: str, style: str = "") -> Column:
+    return with_header(Column(key, title, explanation, score_headers(key), style), TASK_HEADER, of=key)
+
+
+def _score(cell: ProbeCell | None, top: float, trained: Collection[str]) -> Cell:
+    return task_cell(cell_of(cell, top=top), is_trained=cell is not None and cell.task in trained)
+
+
+def _ceiling(ceiling: Ceiling | None, cells: Iterable[ProbeCell], trained: Collection[str]) -> Cell:
+    """Where the model stops, which rests on each of the cells."""
+    shown = ceiling_cell(ceiling)
+    return marked(shown, ON_IMAGES) if ceiling and any(cell.task in trained for cell in cells) else shown
+
+
+def _negation_sheet(content: ProbeContent, own: str, trained: Collection[str]) -> Sheet:
     found = _by_place(
         content, own, key="subtype", wanted=lambda cell: cell.subtype is not None and not cell.is_reversed
     )
     columns = {
-        subtype.value: Column(
-            subtype.value, subtype.label, SUBTYPE_EXPLANATIONS[subtype], score_headers(subtype.value), "wrap"
-        )
+        subtype.value: _score_column(subtype.value, subtype.label, SUBTYPE_EXPLANATIONS[subtype], "wrap")
         for subtype in NegationSubtype
     }
     found = {place: cells for place, cells in found.items() if len(cells) > 1}
-    return _grid("Kinds of negation", {(place, ""): cells for place, cells in found.items()}, columns)
+    return _grid("Kinds of negation", {(place, ""): cells for place, cells in found.items()}, columns, trained)
 
 
-def _style_sheet(content: ProbeContent, own: str) -> Sheet:
+def _style_sheet(content: ProbeContent, own: str, trained: Collection[str]) -> Sheet:
     rows: dict[tuple[Place, str], Mapping[str, ProbeCell]] = {}
     for level in Level.values:
         found = _by_place(
@@ -154,10 +170,10 @@ def _style_sheet(content: ProbeContent, own: str) -> Sheet:
         )
         rows |= {(place, level): cells for place, cells in found.items() if len(cells) > 1}
     columns = {
-        style.value: Column(style.value, style.label, STYLE_EXPLANATIONS[style], score_headers(style.value), "wrap")
+        style.value: _score_column(style.value, style.label, STYLE_EXPLANATIONS[style], "wrap")
         for style in PhrasingStyle
     }
-    return _grid("Phrasing styles", rows, columns)
+    return _grid("Phrasing styles", rows, columns, trained)
 
 
 def _by_place(content: ProbeContent, own: str, *, key: str, wanted: Any) -> dict[Place, dict[str, ProbeCell]]:
@@ -169,7 +185,10 @@ def _by_place(content: ProbeContent, own: str, *, key: str, wanted: Any) -> dict
 
 
 def _grid(
-    caption: str, rows: Mapping[tuple[Place, str], Mapping[str, ProbeCell]], columns: Mapping[str, Column]
+    caption: str,
+    rows: Mapping[tuple[Place, str], Mapping[str, ProbeCell]],
+    columns: Mapping[str, Column],
+    trained: Collection[str],
 ) -> Sheet:
     """A row a place (and level), a column a variant of its cells."""
     used = [name for name in columns if any(name in cells for cells in rows.values())]
@@ -178,7 +197,7 @@ def _grid(
     found = [
         (
             _place_cell(place, level=level),
-            *(cell_of(cells.get(name), top=top) for name in used),
+            *(_score(cells.get(name), top, trained) for name in used),
             _images(cells.values()),
         )
         for (place, level), cells in ordered

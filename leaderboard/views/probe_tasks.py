@@ -1,6 +1,6 @@
 """The page of a task of a probing suite: what is asked, with the texts of one concept, and every model on it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -12,17 +12,22 @@ from leaderboard.selectors.probe_boards import ProbeStatistics, probe_statistics
 from leaderboard.selectors.probe_rows import ProbeCell
 from leaderboard.selectors.published import MainScore, PublishedModel, main_scores, published_models
 from leaderboard.selectors.snapshots import Standing
+from leaderboard.selectors.training_data import contaminated_revisions
 from leaderboard.views import figures
 from leaderboard.views.probe_cells import MODEL_COLUMN, axis_end, cell_of, model_cell, score_headers
 from leaderboard.views.probe_words import LEVEL_QUESTIONS, STYLE_EXPLANATIONS, SUBTYPE_EXPLANATIONS
 from leaderboard.views.rank_cells import rank_cell, rank_column, tie_styles
 from leaderboard.views.sheets import Cell, Column, Group, Sheet, sorted_sheet
 from leaderboard.views.tables import download, table
+from leaderboard.views.training_cells import TASK_HEADER, names_of, task_cell, with_header
 
 CELL_COLUMNS = (
     rank_column("the models with this task"),
     MODEL_COLUMN,
-    Column("ds", "DS", "Mean Discrimination Score with its 95% interval; the tick is zero", score_headers("all")),
+    with_header(
+        Column("ds", "DS", "Mean Discrimination Score with its 95% interval; the tick is zero", score_headers("all")),
+        TASK_HEADER,
+    ),
     Column("failed", "Failures", "Share of the images whose score is zero or less, in percent", ("failure_percent",)),
     Column(
         "passed",
@@ -38,6 +43,9 @@ CELL_COLUMNS = (
     Column("images", "Images", "Anchor images", ("images",)),
     Column("clusters", "Patients or lesions", "What the interval resamples", ("patients_or_lesions",), "wrap"),
 )
+Measured = Sequence[tuple[ProbeCell, PublishedModel]]
+"""The cells of a task with their models."""
+
 QUESTIONS_ASKED = {
     TaskKind.CLOSED_QUESTIONS: "Yes/no questions about images: is the image nearer to the affirmative statement or to its"
     " negation?",
@@ -52,7 +60,11 @@ def probe_task_page(request: HttpRequest, task: Task) -> HttpResponse:
     """What one task of a probing suite asks, and how every published model does on it."""
     statistics = probe_statistics(task.suite_id)
     is_cell = task.kind == TaskKind.CELL
-    sheet = _cell_sheet(task, statistics) if is_cell else _score_sheet(task, main_scores(task_id=task.pk))
+    measured = _measured(task, statistics) if is_cell else ()
+    scores = () if is_cell else main_scores(task_id=task.pk)
+    models = [model for _, model in measured] + [score.model for score in scores]
+    trained = contaminated_revisions(task, {model.revision_id for model in models})
+    sheet = _cell_sheet(task, measured, trained) if is_cell else _score_sheet(task, scores, trained)
     tables = [table("models", sorted_sheet(sheet, request=request), request=request)]
     if file := download(request, tables, stem=f"medboard-{task.suite.slug}-{slugify(task.name)}"):
         return file
@@ -66,21 +78,34 @@ def probe_task_page(request: HttpRequest, task: Task) -> HttpResponse:
         "subtype_words": SUBTYPE_EXPLANATIONS.get(NegationSubtype(task.subtype)) if task.subtype else "",
         "is_cell": is_cell,
         "table": tables[0],
+        "trained": names_of(models, trained),
     }
     return render(request, "catalogue/probe_task.html", context)
 
 
-def _cell_sheet(task: Task, statistics: ProbeStatistics | None) -> Sheet:
+def _measured(task: Task, statistics: ProbeStatistics | None) -> Measured:
+    """The cells of a task with their models, by rank and name."""
     if statistics is None:
-        return Sheet(f"Models on {task.title}", CELL_COLUMNS, ())
+        return ()
     models = {str(model.run_id): model for model in published_models(suite_id=task.suite_id)}
-    cells = [cell for cell in statistics.content.cells if cell.task == task.name and cell.model in models]
-    cells.sort(key=lambda cell: (cell.rank, models[cell.model].repo_id.lower()))
-    standings = {cell.model: _standing(cell) for cell in cells}
+    found = [
+        (cell, models[cell.model])
+        for cell in statistics.content.cells
+        if cell.task == task.name and cell.model in models
+    ]
+    return sorted(found, key=lambda one: (one[0].rank, one[1].repo_id.lower()))
+
+
+def _cell_sheet(task: Task, measured: Measured, trained: Collection[int]) -> Sheet:
+    standings = {cell.model: _standing(cell) for cell, _ in measured}
     styles = tie_styles(standings.values())
-    top = axis_end(cells)
+    top = axis_end(cell for cell, _ in measured)
     rows = tuple(
-        (rank_cell(cell.rank, standings[cell.model], styles), *_cells(cell, models[cell.model], top)) for cell in cells
+        (
+            rank_cell(cell.rank, standings[cell.model], styles),
+            *_cells(cell, model, top, is_trained=model.revision_id in trained),
+        )
+        for cell, model in measured
     )
     return Sheet(f"Models on {task.title}", CELL_COLUMNS, (Group("", rows),) if rows else ())
 
@@ -103,10 +128,10 @@ def _standing(cell: ProbeCell) -> Standing:
     )
 
 
-def _cells(cell: ProbeCell, model: PublishedModel, top: float) -> tuple[Cell, ...]:
+def _cells(cell: ProbeCell, model: PublishedModel, top: float, *, is_trained: bool) -> tuple[Cell, ...]:
     return (
         model_cell(model),
-        cell_of(cell, top=top),
+        task_cell(cell_of(cell, top=top), is_trained=is_trained),
         Cell(figures.percent(cell.failure_rate), cell.failure_rate, (figures.csv_percent(cell.failure_rate),)),
         Cell(
             figures.percent(cell.pass_rate_adjusted),
@@ -124,22 +149,26 @@ def _cells(cell: ProbeCell, model: PublishedModel, top: float) -> tuple[Cell, ..
     )
 
 
-def _score_sheet(task: Task, scores: Sequence[MainScore]) -> Sheet:
+def _score_sheet(task: Task, scores: Sequence[MainScore], trained: Collection[int]) -> Sheet:
     metric = scores[0].metric if scores else ""
+    title = figures.metric_title(metric).capitalize() or "Score"
     columns = (
         MODEL_COLUMN,
-        Column("value", figures.metric_title(metric).capitalize() or "Score", "In percent", (f"{metric}_percent",)),
+        with_header(Column("value", title, "In percent", (f"{metric}_percent",)), TASK_HEADER),
         Column("interval", "95% interval", "From a bootstrap", ("lower_95", "upper_95"), "left"),
         Column("n", "Items", "Images or questions", ("items",)),
     )
     rows = tuple(
         (
             model_cell(score.model),
-            Cell(
-                figures.percent(score.value),
-                score.value,
-                (figures.csv_percent(score.value),),
-                style=figures.heat(score.value),
+            task_cell(
+                Cell(
+                    figures.percent(score.value),
+                    score.value,
+                    (figures.csv_percent(score.value),),
+                    style=figures.heat(score.value),
+                ),
+                is_trained=score.model.revision_id in trained,
             ),
             Cell(
                 figures.interval(score.lower, score.upper) or figures.NOTHING,

@@ -92,6 +92,11 @@ class Sheet:
         """Number of columns."""
         return len(self.columns)
 
+    @property
+    def has_dagger(self) -> bool:
+        """Whether any cell has a dagger, which a legend then explains."""
+        return any(cell.dagger for group in self.groups for row in group.rows for cell in row)
+
 
 def text_cell(text: str, *, style: str = "left", **extra: str) -> Cell:
     """A cell of words, which sorts without regard to case."""
@@ -184,7 +189,9 @@ def json_response(sheet: Sheet, *, file_name: str) -> HttpResponse:
 
 
 def harmless(value: CsvValue) -> CsvValue:
-    """The value as it may stand in a spreadsheet."""
+    """The value as it may stand in a spreadsheet; true and false as in JSON."""
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, str) and value.startswith(FORMULA_STARTS):
         return f"'{value}"
     return value

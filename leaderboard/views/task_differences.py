@@ -7,14 +7,20 @@ from django.urls import reverse
 from leaderboard.selectors.published import PublishedModel
 from leaderboard.selectors.snapshots import TASK_SCOPE, BoardContent, PairDifference
 from leaderboard.views import figures
-from leaderboard.views.compare_cells import difference_cell, difference_column, hit_column
+from leaderboard.views.compare_cells import TrainedTasks, difference_cell, difference_column, hit_column
 from leaderboard.views.sheets import Cell, Column, Group, Sheet
+from leaderboard.views.training_cells import TASK_HEADER, task_cell
 
 Differences = Sequence[Mapping[tuple[str, str], PairDifference]]
 
 
 def task_difference_sheet(
-    models: Sequence[PublishedModel], content: BoardContent, differences: Differences, *, suite: str
+    models: Sequence[PublishedModel],
+    content: BoardContent,
+    differences: Differences,
+    *,
+    suite: str,
+    trained: TrainedTasks,
 ) -> Sheet:
     """The tasks in which any of the models differs most from the first, the largest difference first."""
     largest: dict[str, float] = {}
@@ -23,25 +29,36 @@ def task_difference_sheet(
             if one.scope == TASK_SCOPE:
                 largest[one.key] = max(largest.get(one.key, 0.0), abs(one.value))
     first, *others = models
-    columns = [Column("task", "Task", "The smallest scored unit", ("task",), is_row_head=True), hit_column(first, 0)]
+    head = Column("task", "Task", "The smallest scored unit", ("task",), is_row_head=True)
+    columns = [head, hit_column(first, 0, trained=TASK_HEADER)]
     for number, model in enumerate(others, start=1):
-        columns += [hit_column(model, number), difference_column(model, first, number)]
+        columns += [hit_column(model, number, trained=TASK_HEADER), difference_column(model, first, number)]
     rows = tuple(
-        _row(task, models, content, differences, suite)
+        _row(task, models, content, differences, suite=suite, trained=trained)
         for task in sorted(largest, key=lambda task: (-largest[task], task))
     )
     return Sheet("Tasks in which they differ most", tuple(columns), (Group("", rows),) if rows else ())
 
 
 def _row(
-    task: str, models: Sequence[PublishedModel], content: BoardContent, differences: Differences, suite: str
+    task: str,
+    models: Sequence[PublishedModel],
+    content: BoardContent,
+    differences: Differences,
+    *,
+    suite: str,
+    trained: TrainedTasks,
 ) -> tuple[Cell, ...]:
     values = [_value(content, task, model) for model in models]
+    first, *others = (
+        task_cell(_hit_cell(value), is_trained=task in trained[model.revision_id])
+        for model, value in zip(models, values, strict=True)
+    )
     head = Cell(task, task, (task,), href=reverse("task-detail", args=[suite, task]), is_row_head=True)
-    cells = [head, _hit_cell(values[0])]
-    for value, found in zip(values[1:], differences, strict=True):
+    cells = [head, first]
+    for hit, value, found in zip(others, values[1:], differences, strict=True):
         known = found.get((TASK_SCOPE, task))
-        cells += [_hit_cell(value), difference_cell(known) if known else _plain_difference(value, values[0])]
+        cells += [hit, difference_cell(known) if known else _plain_difference(value, values[0])]
     return tuple(cells)
 
 

@@ -1,6 +1,6 @@
-"""What boards show of training data: daggers beside figures, a column of it, and ranks and means without it."""
+"""What tables show of training data: daggers beside figures, a column of it, and ranks and means without it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from django.http import HttpRequest
@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from leaderboard.models.vocabulary import AggregateScope, TrainingDataStatement
 from leaderboard.selectors.board_rows import Board, BoardRow
 from leaderboard.selectors.probe_board_rows import ProbeBoardRow, ProbeTable
+from leaderboard.selectors.published import PublishedModel
 from leaderboard.views import figures
 from leaderboard.views.drawn import Drawn, nothing
 from leaderboard.views.model_columns import HEADING
@@ -21,6 +22,9 @@ CLEAN = "clean"
 LEFT_OUT = "without the tasks whose data the model was trained on"
 UNKNOWN, NONE = "unknown", "none"
 MOST_NAMES = 6
+ON_TASK, ON_IMAGES = "trained on data of this task", "trained on these images"
+TASK_HEADER, GROUP_HEADER = "trained_on_data_of_task", "trained_on_tasks"
+"""What files call the value that daggers stand for: of the score of a task, and of a mean over tasks."""
 
 
 def asks_for_clean(request: HttpRequest) -> bool:
@@ -33,13 +37,44 @@ def marked(cell: Cell, words: str) -> Cell:
     return replace(cell, dagger=SPOKEN, title="; ".join(part for part in (words, cell.title) if part))
 
 
+def with_header(column: Column, header: str, *, of: str = "") -> Column:
+    """The column of a figure with one more value in files: what its model was trained on. `of` says whose it is."""
+    return replace(column, headers=(*column.headers, f"{of}_{header}" if of else header))
+
+
+def task_cell(cell: Cell, *, is_trained: bool) -> Cell:
+    """The score of a task with a dagger where the model was trained on its data, which files say too."""
+    return _told(cell, is_trained, ON_TASK)
+
+
+def mean_cell(cell: Cell, n_trained: int | None) -> Cell:
+    """A mean with a dagger where the model was trained on data of some of its tasks; files say of how many.
+
+    None: nobody has counted them.
+    """
+    return _told(cell, n_trained, _trained_words(n_trained or 0))
+
+
+def _told(cell: Cell, found: int | None, words: str) -> Cell:
+    """The cell with what was found of training data for files, and with a dagger where there is any behind it."""
+    if cell.sort is None:
+        return replace(cell, data=(*cell.data, None))
+    told = replace(cell, data=(*cell.data, found))
+    return marked(told, words) if found else told
+
+
+def names_of(models: Iterable[PublishedModel], revisions: Collection[int]) -> list[str]:
+    """The names of the models of these revisions, each once."""
+    return sorted({model.repo_id for model in models if model.revision_id in revisions}, key=str.lower)
+
+
 def group_mark(cell: Cell, row: BoardRow, key: str, *, is_clean: bool) -> Cell:
     """The mean of a group with a dagger where the model was trained on data of a task of it."""
     clean = row.clean_groups.get(key)
     if clean is None:
         return cell
     if not is_clean:
-        return marked(cell, f"trained on data of {_tasks(clean.n_excluded)} of it")
+        return marked(cell, _trained_words(clean.n_excluded))
     if clean.value is None:
         return marked(replace(nothing(width=len(cell.data)), title=""), "no task of it is left: trained on all of them")
     return marked(cell, f"{_tasks(clean.n_excluded)} of it left out, {_tasks(clean.n_tasks)} counted")
@@ -49,7 +84,7 @@ def task_mark(cell: Cell, row: BoardRow, name: str, *, is_clean: bool) -> Cell:
     """The figure of a task with a dagger where the model was trained on its data."""
     if name not in row.contaminated:
         return cell
-    return marked(cell, "trained on data of this task" + (", so left out of rank and mean" if is_clean else ""))
+    return marked(cell, ON_TASK + (", so left out of rank and mean" if is_clean else ""))
 
 
 def mean_mark(cell: Cell, row: BoardRow) -> Cell:
@@ -136,6 +171,10 @@ def trained_on(board: Board | ProbeTable, *, is_clean: bool) -> Drawn:
 def _names(names: Sequence[str]) -> str:
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     return ", ".join(names[:MOST_NAMES]) + more
+
+
+def _trained_words(n_tasks: int) -> str:
+    return f"trained on data of {_tasks(n_tasks)} of it"
 
 
 def _tasks(number: int) -> str:

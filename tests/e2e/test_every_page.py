@@ -28,6 +28,11 @@ LOOKS = [("light", WIDE), ("dark", NARROW), ("dark", WIDE), ("light", NARROW)]
 CHECKED = 2
 """How many of the looks are checked in tests: each theme and each width once."""
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+TABLE_OVERFLOW = (
+    "Math.max(0, ...[...document.querySelectorAll('.sheet')].map(box => box.scrollWidth - box.clientWidth))"
+)
+FITTING = {"probing", "probing-clean", "probing-modality", "probing-level"}
+"""Pages of which the tables fit a wide screen with the columns that they show by default."""
 RULES = {
     "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]},
     "resultTypes": ["violations"],
@@ -153,9 +158,11 @@ def look_at(page: Page, name: str, *, folder: str) -> list[str]:
         page.emulate_media(color_scheme=theme)
         page.set_viewport_size(size)
         wide = page.evaluate(OVERFLOW)
+        beyond = page.evaluate(TABLE_OVERFLOW) if name in FITTING and size == WIDE else 0
         troubles = [
             *violations(page, RULES_OF_LOOKS if number else RULES),
             *([f"the page is {wide} pixels wider than the screen"] if wide > 0 else []),
+            *([f"a table is {beyond} pixels wider than its box"] if beyond > 0 else []),
         ]
         found += [f"{theme} {size['width']}: {trouble}" for trouble in troubles]
         if folder:

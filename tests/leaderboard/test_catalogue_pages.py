@@ -135,7 +135,7 @@ def test_pages_of_tasks_cost_few_queries(client, suite, django_assert_num_querie
         make_scored_run(suite=suite, hits={"a": 0.3})
     with django_assert_num_queries(3):
         client.get("/tasks/")
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(9):
         client.get("/tasks/small/a/")
 
 

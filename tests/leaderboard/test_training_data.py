@@ -13,6 +13,7 @@ from leaderboard.selectors.catalogue import live_suites
 from leaderboard.selectors.clean_means import CleanMean, clean_mean
 from leaderboard.selectors.training_data import (
     contaminated_revisions,
+    contaminated_task_names,
     contaminated_tasks,
     known_datasets,
     trained_on,
@@ -106,13 +107,22 @@ def test_each_data_set_says_by_whose_word(suite: Suite) -> None:
     revision = declared(suite, "PathMNIST")
     mark(revision, "BloodMNIST", TrainingVerdict.TRAINED, "section 3 of its paper")
     found = [
-        (one.dataset, one.by, one.reason, one.n_tasks)
+        (one.dataset, one.by, one.reason, one.tasks)
         for one in trained_on(revision_id=revision.pk, model_id=revision.model_id, suite_id=suite.pk)
     ]
     assert found == [
-        ("BloodMNIST", "found", "section 3 of its paper", 2),
-        ("PathMNIST", "declared", "Its submitter declared it.", 2),
+        ("BloodMNIST", "found", "section 3 of its paper", ("task1", "task2")),
+        ("PathMNIST", "declared", "Its submitter declared it.", ("task0", "task2")),
     ]
+
+
+def test_the_tasks_of_a_models_page_are_those_of_the_boards(suite: Suite) -> None:
+    revision = declared(suite, "PathMNIST", "BloodMNIST")
+    for verdict in TrainingVerdict:
+        mark(revision, "PathMNIST", verdict)
+        found = trained_on(revision_id=revision.pk, model_id=revision.model_id, suite_id=suite.pk)
+        on_boards = contaminated_task_names([revision.pk], suite_id=suite.pk)[revision.pk]
+        assert {task for one in found for task in one.tasks} == on_boards, verdict
 
 
 def test_an_unknown_data_set_cannot_be_marked(suite: Suite) -> None:
@@ -231,7 +241,7 @@ def test_marks_take_a_bounded_number_of_questions(
 ) -> None:
     for number in range(6):
         declared(suite, "PathMNIST", revision=make_revision(f"lab/model{number}"))
-    with django_assert_max_num_queries(10):
+    with django_assert_max_num_queries(9):
         client.get(reverse("task-detail", args=[suite.slug, "task0"]))
     with django_assert_max_num_queries(22):
         client.get(reverse("model-detail", args=["lab/model1"]))
