@@ -23,7 +23,7 @@ LEFT_OUT = "without the tasks whose data the model was trained on"
 UNKNOWN, NONE = "unknown", "none"
 MOST_NAMES = 6
 ON_TASK, ON_IMAGES = "trained on data of this task", "trained on these images"
-TASK_HEADER, GROUP_HEADER = "trained_on_data_of_task", "trained_on_tasks"
+TASK_HEADER, GROUP_HEADER = "known_trained_on_task", "known_trained_on_tasks"
 """What files call the value that daggers stand for: of the score of a task, and of a mean over tasks."""
 
 

@@ -148,7 +148,7 @@ def test_a_models_page_marks_the_tasks_that_it_was_trained_on(client: Client, ru
 
 def test_a_models_file_says_which_tasks_it_was_trained_on(client: Client, runs: dict[str, Run]) -> None:
     rows = file_rows(client, "/models/lab/trained/")
-    assert {row["task"]: row["trained_on_data_of_task"] for row in rows} == {
+    assert {row["task"]: row["known_trained_on_task"] for row in rows} == {
         "Label": True, "Other": False, "Pair": False,
     }  # fmt: skip
 
@@ -159,7 +159,7 @@ def test_a_task_without_a_score_has_nothing_to_mark(client: Client, runs: dict[s
     )
     assert with_dagger(table_of(get(client, "/models/lab/trained/"), "Task"), "Task")["Label"] == []
     (row,) = [row for row in file_rows(client, "/models/lab/trained/") if row["task"] == "Label"]
-    assert row["trained_on_data_of_task"] is None
+    assert row["known_trained_on_task"] is None
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_means_of_groups_that_hold_such_a_task_are_marked(
     assert with_dagger(table_of(html, head), head) == expected
     assert 'title="trained on data of 1 task of it"' in html
     rows = file_rows(client, f"/models/lab/trained/?table={table}")
-    assert sorted(row["trained_on_tasks"] for row in rows) == [0, 1]
+    assert sorted(row["known_trained_on_tasks"] for row in rows) == [0, 1]
 
 
 # --- the page of a task
@@ -202,7 +202,7 @@ def test_a_tasks_page_marks_the_models_that_were_trained_on_it(client: Client, r
 
 def test_a_tasks_file_says_which_models_were_trained_on_it(client: Client, runs: dict[str, Run]) -> None:
     rows = file_rows(client, "/tasks/example/Label/")
-    assert {row["model"]: row["trained_on_data_of_task"] for row in rows} == {
+    assert {row["model"]: row["known_trained_on_task"] for row in rows} == {
         "lab/trained": True, "lab/found": False, "lab/clean": False, "chance": None,
     }  # fmt: skip
 
@@ -228,14 +228,15 @@ def test_a_comparison_marks_tasks_and_families_of_each_model(client: Client, run
 def test_the_files_of_a_comparison_say_it_of_each_model(client: Client, runs: dict[str, Run]) -> None:
     rows = {row["task"]: row for row in file_rows(client, f"{comparison(runs)}&table=tasks")}
     found = {
-        name: [rows[task][f"{name}_trained_on_data_of_task"] for task in ("Label", "Other", "Pair")] for name in runs
+        name: [rows[task][f"{name}_known_trained_on_task"] for task in ("Label", "Other", "Pair")] for name in runs
     }
     assert found == {
         "lab/trained": [True, False, False], "lab/clean": [False] * 3, "lab/found": [False, False, True],
     }  # fmt: skip
     families = {row["group"]: row for row in file_rows(client, f"{comparison(runs)}&table=families")}
     found = {
-        name: [families[key][f"{name}_trained_on_tasks"] for key in ("overall", "image_to_label")] for name in runs
+        name: [families[key][f"{name}_known_trained_on_tasks"] for key in ("overall", "image_to_label")]
+        for name in runs
     }
     assert found == {"lab/trained": [1, 1], "lab/clean": [0, 0], "lab/found": [1, 0]}
 
@@ -272,7 +273,7 @@ def test_a_finding_that_a_model_was_not_trained_takes_the_dagger_away(
     html = get(client, address)
     assert DAGGER not in str(tables(html))
     assert LEGEND not in html
-    assert not any(row["trained_on_data_of_task"] for row in file_rows(client, address))
+    assert not any(row["known_trained_on_task"] for row in file_rows(client, address))
 
 
 # --- pages of probing suites
@@ -298,11 +299,11 @@ def test_a_probing_models_page_marks_kinds_of_negation_and_styles(client: Client
 
 def test_a_probing_models_files_say_it_of_each_cell(client: Client, probed: dict[str, Run]) -> None:
     rows = {row["modality"]: row for row in file_rows(client, "/models/lab/firm/")}
-    assert rows["fundus"]["L4_trained_on_data_of_task"] is True
-    assert rows["chest_radiograph"]["L4_trained_on_data_of_task"] is False
+    assert rows["fundus"]["L4_known_trained_on_task"] is True
+    assert rows["chest_radiograph"]["L4_known_trained_on_task"] is False
     for table, header in (("negation", "hedged"), ("styles", "report")):
         (row,) = file_rows(client, f"/models/lab/reader/?table={table}")
-        assert row[f"{header}_trained_on_data_of_task"] is True
+        assert row[f"{header}_known_trained_on_task"] is True
 
 
 def test_a_cells_page_marks_the_models_that_saw_its_images(client: Client, probed: dict[str, Run]) -> None:
@@ -314,7 +315,7 @@ def test_a_cells_page_marks_the_models_that_saw_its_images(client: Client, probe
     assert LEGEND in html
     assert "lab/firm" in html.partition("Trained on data of this task:")[2].partition("</p>")[0]
     rows = file_rows(client, "/tasks/medtec-test/fundus.L4/")
-    assert {row["model"]: row["trained_on_data_of_task"] for row in rows} == {
+    assert {row["model"]: row["known_trained_on_task"] for row in rows} == {
         "lab/firm": True, "lab/reader": False, "lab/specialist": False,
     }  # fmt: skip
 
@@ -328,7 +329,7 @@ def test_the_page_of_questions_marks_them_too(client: Client, probed: dict[str, 
     assert {name: row["Balanced accuracy"] for name, row in rows.items()} == {
         "firm": "50.0", "reader": f"50.0 {DAGGER}", "specialist": "50.0",
     }  # fmt: skip
-    found = {row["model"]: row["trained_on_data_of_task"] for row in file_rows(client, address)}
+    found = {row["model"]: row["known_trained_on_task"] for row in file_rows(client, address)}
     assert found == {"lab/firm": False, "lab/reader": True, "lab/specialist": False}
 
 
@@ -342,9 +343,9 @@ def test_a_comparison_of_probing_models_marks_cells_and_means(client: Client, pr
     assert with_dagger(table_of(html, "Modality"), "Modality") == {"Chest radiograph": ["reader"], "Fundus": ["firm"]}
     assert html.count(LEGEND) == 2
     rows = file_rows(client, f"{comparison(probed)}&table=cells")
-    assert {row["modality"] for row in rows if row["lab/reader_trained_on_data_of_task"]} == {"chest_radiograph"}
+    assert {row["modality"] for row in rows if row["lab/reader_known_trained_on_task"]} == {"chest_radiograph"}
     rows = {row["modality"]: row for row in file_rows(client, f"{comparison(probed)}&table=modalities")}
-    assert [rows["fundus"][f"{name}_trained_on_tasks"] for name in probed] == [0, 0, 5]
+    assert [rows["fundus"][f"{name}_known_trained_on_tasks"] for name in probed] == [0, 0, 5]
 
 
 @pytest.mark.parametrize("address", ["/models/lab/firm/", "/tasks/medtec-test/fundus.L4/", "/compare/"])

@@ -237,5 +237,5 @@ def test_older_results_have_no_examples(client, suite, runs) -> None:
 
 def test_the_page_costs_as_many_queries_for_any_number_of_examples(client, runs, django_assert_num_queries) -> None:
     page(client, "Words")
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(11):
         client.get("/tasks/example/Words/")

@@ -115,7 +115,7 @@ def test_models_are_compared_by_modality_and_by_cell(
     assert len(cells) > len(modalities)
     assert "better against chance: shown to be better on " in html
     assert html.count('<svg class="polygons"') == len(modalities) - 1
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(12):
         Client().get(address)
     turned = Client().get(f"/compare/?suite={suite.slug}&run={better}&run={chance}&format=json").json()
     assert {row["lab/chance_difference"] for row in turned} == {-0.2}
