@@ -148,6 +148,7 @@ def compare(folder: Path, model: str, work: Path) -> str:
     rounds = []
     for _ in range(ROUNDS):
         rounds.append({way: _here(way, folder, model) for way in ("bare", "ours", "alone", "loaded")})
+        rounds[-1]["inside"] = rounds[-1]["ours"]["inside"]
         rounds[-1]["mteb"] = measure_mteb(tasks, model, work)
     runs = {way: _quickest([each[way] for each in rounds]) for way in rounds[0]}
     ours, alone, peer = runs["ours"], runs["alone"], runs["mteb"]
@@ -155,8 +156,6 @@ def compare(folder: Path, model: str, work: Path) -> str:
     wall = {way: sum(run["seconds"].values()) for way, run in runs.items() if "seconds" in run}
     processor = {way: sum(run["processor"].values()) for way, run in runs.items() if "seconds" in run}
     peak = {way: run["peak_bytes"] / 2**20 for way, run in runs.items() if "peak_bytes" in run}
-    inside = runs["ours"]["inside"]
-    wall["inside"], processor["inside"] = inside["seconds"], inside["processor"]
     ratios = {name: alone["processor"][name] / peer["processor"][name] for name in ours["hits"]}
     slowest = max(ratios, key=ratios.__getitem__)
     rows = [
@@ -192,8 +191,6 @@ def _quickest(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
         for clock in ("seconds", "processor")
         if clock in runs[0]
     }
-    if "inside" in runs[0]:
-        times["inside"] = {clock: min(run["inside"][clock] for run in runs) for clock in runs[0]["inside"]}
     return runs[0] | times
 
 

@@ -18,6 +18,7 @@ from leaderboard.models import (
     Run,
     RunEvent,
     Score,
+    Submission,
     Suite,
     Task,
     TaskRun,
@@ -39,6 +40,15 @@ def mark_training_data(
     """An administrator's finding about what a model was trained on; returns its number."""
     actor = make_user(is_staff=True)
     return training_data_mark(model_id=model_id, dataset=dataset, verdict=verdict, reason=reason, actor=actor).pk
+
+
+def declare_training_data(run: Run, *names: str, statement: str = "listed") -> None:
+    """The submission of a run, which declared these data sets."""
+    run.submission = Submission.objects.create(
+        revision=run.revision, suite=run.suite, submitter=make_user(), training_data=statement,
+        declared_training_data=list(names), closed_at=run.published_at,
+    )  # fmt: skip
+    run.save()
 
 
 def make_user(username: str = "", *, is_staff: bool = False, password: str = "a-long-passphrase") -> User:

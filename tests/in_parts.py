@@ -18,7 +18,7 @@ FOLDERS = {"library": ("tests/evaluation",), "workers": ("tests/workers",), "jou
 """The parts that take long, the longest first."""
 REST = ("tests", *(f"--ignore={folder}" for folders in FOLDERS.values() for folder in folders))
 PARTS = FOLDERS | {"site": REST}
-COVERAGE = ("--source", "evaluation,leaderboard/services", "--omit", "*/__main__.py", "--skip-covered")
+COVERAGE = ("--source", "evaluation,leaderboard/services", "--omit", "*/__main__.py")
 
 
 @dataclass(frozen=True, slots=True)

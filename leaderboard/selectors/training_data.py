@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from leaderboard.models import ModelRevision, Submission, Task, TrainingDataMark
 from leaderboard.models.vocabulary import Domain, TrainingDataStatement, TrainingVerdict
@@ -161,12 +161,7 @@ def contaminated_revisions(task: Task, revision_ids: Collection[int]) -> frozens
 def trained_on(*, revision_id: int, model_id: int, suite_id: int) -> tuple[TrainedOn, ...]:
     """What a revision was trained on, each with the tasks of a suite that it contaminates. Three queries."""
     marks = {mark.dataset: mark for mark in TrainingDataMark.objects.filter(model=model_id, is_current=True)}
-    published = Q(runs__published_at__isnull=False, is_private=False)
-    declared: set[str] = set()
-    for names in Submission.objects.filter(published, revision=revision_id).values_list(
-        "declared_training_data", flat=True
-    ):
-        declared |= set(names)
+    declared = set().union(*_counting([revision_id]).values_list("declared_training_data", flat=True))
     reasons = dict.fromkeys(declared, ("declared", "Its submitter declared it."))
     for name, mark in marks.items():
         if mark.verdict == TrainingVerdict.TRAINED:

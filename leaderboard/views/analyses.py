@@ -14,6 +14,7 @@ from leaderboard.views import figures
 from leaderboard.views.analysis_words import ANALYSES, BUCKETS, AnalysisWords, analysis_figures
 from leaderboard.views.board_sheet import model_address, model_line
 from leaderboard.views.boards import Tab, chosen_suite
+from leaderboard.views.drawn import nothing
 from leaderboard.views.sheets import Cell, Column, Group, Sheet, sorted_sheet
 from leaderboard.views.tables import download, table
 
@@ -124,7 +125,7 @@ def _model_cell(model: PublishedModel) -> Cell:
 def _cell(content: BoardContent, name: str, words: AnalysisWords, model: PublishedModel) -> Cell:
     analysis = content.analysis(name, model.run_id)
     if analysis is None:
-        return Cell(figures.NOTHING, None, (None, None, None), style="none")
+        return nothing(width=3)
     value, interval = analysis_figures(words, analysis)
     numbers = (analysis.value, analysis.lower, analysis.upper)
     data = numbers if words.is_ratio else tuple(figures.csv_percent(number) for number in numbers)

@@ -27,13 +27,14 @@ from leaderboard.views import figures
 from leaderboard.views.axes import board_address
 from leaderboard.views.boards import OVERALL, Tab, chosen_suite
 from leaderboard.views.compare_cells import TrainedTasks, difference_cell, difference_column, hit_column, model_title
+from leaderboard.views.drawn import nothing
 from leaderboard.views.family_profiles import families_chart
 from leaderboard.views.probe_compare import cell_sheet, modality_sheet, polygons, probe_differences, sentences
 from leaderboard.views.profile_chart import ProfileChart, ProfileScore
 from leaderboard.views.sheets import Cell, Column, Group, Sheet
 from leaderboard.views.tables import download, table
 from leaderboard.views.task_differences import task_difference_sheet
-from leaderboard.views.training_cells import GROUP_HEADER, mean_cell
+from leaderboard.views.training_cells import GROUP_HEADER, mean_with_training
 
 PLACES = ((AggregateScope.OVERALL, OVERALL_KEY), *((AggregateScope.FAMILY, family.value) for family in Family))
 
@@ -149,7 +150,8 @@ def _row(
     scope, key = place
     is_overall = scope == AggregateScope.OVERALL
     first, *others = (
-        mean_cell(_hit_cell(content, place, model), _n_trained(board.row_of(model.run_id), place)) for model in models
+        mean_with_training(_hit_cell(content, place, model), _n_trained(board.row_of(model.run_id), place))
+        for model in models
     )
     return (
         Cell(
@@ -183,7 +185,7 @@ def _hit_cell(content: BoardContent, place: tuple[AggregateScope, str], model: P
     scope, key = place
     standing = content.standing(scope.value, key, model.run_id)
     if standing is None:
-        return Cell(figures.NOTHING, None, (None,), style="none")
+        return nothing()
     is_complete = standing.n_tasks == standing.n_expected
     return Cell(
         text=figures.percent(standing.value),

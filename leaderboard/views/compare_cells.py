@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from leaderboard.selectors.published import PublishedModel
 from leaderboard.selectors.snapshots import PairDifference
 from leaderboard.views import figures
+from leaderboard.views.drawn import nothing
 from leaderboard.views.sheets import Cell, Column
 from leaderboard.views.training_cells import with_header
 
@@ -39,7 +40,7 @@ def difference_column(model: PublishedModel, first: PublishedModel, number: int)
 def difference_cell(difference: PairDifference | None) -> Cell:
     """A paired difference in points with its interval; a dash where the two were not compared."""
     if difference is None:
-        return Cell(figures.NOTHING, None, (None, None, None), style="none", title="Not compared: tasks are missing")
+        return nothing(width=3, title="Not compared: tasks are missing")
     style = ("better" if difference.value > 0 else "worse") if difference.is_separated else "level"
     return Cell(
         text=figures.points(difference.value),

@@ -13,9 +13,9 @@ ALWAYS = "model"
 """The key of the column that cannot be left out: it says whose row it is."""
 
 
-def nothing(*, style: str = "none", width: int = 1) -> Cell:
-    """A cell without a value, for so many CSV columns."""
-    return Cell(text=figures.NOTHING, sort=None, data=(None,) * width, style=style)
+def nothing(*, style: str = "none", width: int = 1, title: str = "") -> Cell:
+    """A cell without a value, for so many CSV columns; `title` says why."""
+    return Cell(text=figures.NOTHING, sort=None, data=(None,) * width, style=style, title=title)
 
 
 @dataclass(frozen=True, slots=True)

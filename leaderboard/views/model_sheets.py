@@ -14,9 +14,16 @@ from leaderboard.views import figures
 from leaderboard.views.analysis_words import BUCKETS, AnalysisWords, analysis_figures
 from leaderboard.views.axes import CHOICES_OF, board_address
 from leaderboard.views.board_sheet import ties_words, whisker
+from leaderboard.views.drawn import nothing
 from leaderboard.views.rank_cells import UNRANKED, rank_cell, rank_column
 from leaderboard.views.sheets import Cell, Column, Group, Sheet, text_cell
-from leaderboard.views.training_cells import GROUP_HEADER, TASK_HEADER, mean_cell, task_cell, with_header
+from leaderboard.views.training_cells import (
+    GROUP_HEADER,
+    TASK_HEADER,
+    mean_with_training,
+    score_with_training,
+    with_header,
+)
 
 MEAN_COLUMNS = (
     with_header(
@@ -100,7 +107,7 @@ def group_sheet(
                     href=board_address(scope.value, choice.value, suite=suite),
                     is_row_head=True,
                 ),
-                mean_cell(
+                mean_with_training(
                     Cell(
                         figures.percent(score.value),
                         score.value,
@@ -197,7 +204,7 @@ def score_cells(score: TaskScore, *, is_trained: bool) -> tuple[Cell, Cell, Cell
         title=ties_words(score),
     )
     return (
-        task_cell(hit, is_trained=is_trained),
+        score_with_training(hit, is_trained=is_trained),
         Cell(
             text=figures.interval(score.lower, score.upper) or figures.NOTHING,
             sort=score.lower,
@@ -229,14 +236,13 @@ def _bounds_cell(score: TaskScore) -> Cell:
 def _failed_row(task: TaskOutcome, suite: str) -> tuple[Cell, ...]:
     state = TaskRunState(task.state).label
     why = f"{task.error_message} ({task.error_code})" if task.error_code else state
-    nothing = Cell(figures.NOTHING, None, (None,), style="none")
     return (
         *_task_head(task, suite, why=why),
-        task_cell(nothing, is_trained=False),
-        Cell(figures.NOTHING, None, (None, None), style="left none"),
-        nothing,
-        nothing,
-        nothing,
+        score_with_training(nothing(), is_trained=False),
+        nothing(style="left none", width=2),
+        nothing(),
+        nothing(),
+        nothing(),
         _pool_cell(task),
         text_cell(""),
         Cell("", None, (None, None)),

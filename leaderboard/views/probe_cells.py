@@ -7,6 +7,7 @@ from leaderboard.selectors.probe_rows import Ceiling, ProbeCell, SampleSize, Sub
 from leaderboard.selectors.published import PublishedModel
 from leaderboard.views import figures
 from leaderboard.views.board_sheet import model_address, model_line
+from leaderboard.views.drawn import nothing
 from leaderboard.views.probe_words import level_title
 from leaderboard.views.sheets import Cell, Column, Group, Sheet, Whisker
 
@@ -52,11 +53,6 @@ def score_headers(name: str) -> tuple[str, ...]:
     return tuple(f"{name}_{part}" for part in SCORE_PARTS)
 
 
-def nothing(width: int, *, style: str = "none") -> Cell:
-    """A cell without a value, for so many CSV columns."""
-    return Cell(figures.NOTHING, None, (None,) * width, style=style)
-
-
 def score_cell(
     value: float, lower: float | None, upper: float | None, *, cell_class: str, top: float, title: str = ""
 ) -> Cell:
@@ -78,7 +74,7 @@ def score_cell(
 def cell_of(cell: ProbeCell | None, *, top: float) -> Cell:
     """A probing cell as a table's cell, empty where it was not measured."""
     if cell is None:
-        return nothing(len(SCORE_PARTS))
+        return nothing(width=len(SCORE_PARTS))
     rank = f"rank {figures.rank_interval(cell.rank_lower, cell.rank_upper)} here; {cell.n_anchors} images"
     return score_cell(cell.ds, cell.lower, cell.upper, cell_class=cell.cell_class, top=top, title=rank)
 
@@ -86,7 +82,7 @@ def cell_of(cell: ProbeCell | None, *, top: float) -> Cell:
 def ceiling_cell(ceiling: Ceiling | None) -> Cell:
     """The level at which a model stops, coloured by how many levels it passes before."""
     if ceiling is None:
-        return nothing(1, style="left none")
+        return nothing(style="left none")
     order = Level.values
     passed = order.index(ceiling.ceiling) if ceiling.ceiling else len(ceiling.levels)
     text = level_title(ceiling.ceiling) if ceiling.ceiling else "none"

@@ -9,10 +9,17 @@ from leaderboard.selectors.published import PublishedModel
 from leaderboard.views import figures
 from leaderboard.views.charts import PolygonChart, polygon_chart
 from leaderboard.views.compare_cells import TrainedTasks
+from leaderboard.views.drawn import nothing
 from leaderboard.views.probe_board_sheets import place_address
 from leaderboard.views.probe_words import level_title
 from leaderboard.views.sheets import Cell, Column, Group, Sheet
-from leaderboard.views.training_cells import GROUP_HEADER, TASK_HEADER, mean_cell, task_cell, with_header
+from leaderboard.views.training_cells import (
+    GROUP_HEADER,
+    TASK_HEADER,
+    mean_with_training,
+    score_with_training,
+    with_header,
+)
 
 ALL_CELLS = ""
 """The level of a difference that is over all main cells of a modality."""
@@ -142,13 +149,13 @@ def _ds_column(model: PublishedModel, number: int, trained: str) -> Column:
 
 def _score(cell: ProbeCell | None, model: PublishedModel, trained: TrainedTasks) -> Cell:
     is_trained = cell is not None and cell.task in trained[model.revision_id]
-    return task_cell(_ds_cell(cell.ds if cell else None), is_trained=is_trained)
+    return score_with_training(_ds_cell(cell.ds if cell else None), is_trained=is_trained)
 
 
 def _mean(content: ProbeContent, model: PublishedModel, place: Place, trained: TrainedTasks) -> Cell:
     cells = content.main_cells(model=str(model.run_id), place=place).values()
     n_trained = sum(cell.task in trained[model.revision_id] for cell in cells)
-    return mean_cell(_ds_cell(sum(cell.ds for cell in cells) / len(cells) if cells else None), n_trained)
+    return mean_with_training(_ds_cell(sum(cell.ds for cell in cells) / len(cells) if cells else None), n_trained)
 
 
 def _figures(scores: Sequence[Cell], key: Key, differences: Differences) -> list[Cell]:
@@ -164,7 +171,7 @@ def _ds_cell(value: float | None) -> Cell:
 
 def _difference_cell(found: CellDifference | None) -> Cell:
     if found is None:
-        return Cell(figures.NOTHING, None, (None, None, None), style="none", title="Not compared")
+        return nothing(width=3, title="Not compared")
     style = ("better" if found.value > 0 else "worse") if found.is_separated else "level"
     cells = "" if found.n_cells == 1 else f"over {found.n_cells} levels"
     return Cell(

@@ -27,7 +27,7 @@ from leaderboard.views.probe_pages import SECTION
 from leaderboard.views.probe_words import STYLE_EXPLANATIONS, SUBTYPE_EXPLANATIONS, level_title
 from leaderboard.views.sheets import Cell, Column, Group, Sheet
 from leaderboard.views.tables import download, table
-from leaderboard.views.training_cells import ON_IMAGES, TASK_HEADER, marked, task_cell, with_header
+from leaderboard.views.training_cells import ON_IMAGES, TASK_HEADER, marked, score_with_training, with_header
 
 PLACE_COLUMN = Column("modality", "Modality", "What kind of image", ("modality", "data_set"), is_row_head=True)
 
@@ -136,7 +136,7 @@ def _score_column(key: str, title: str, explanation: str, style: str = "") -> Co
 
 
 def _score(cell: ProbeCell | None, top: float, trained: Collection[str]) -> Cell:
-    return task_cell(cell_of(cell, top=top), is_trained=cell is not None and cell.task in trained)
+    return score_with_training(cell_of(cell, top=top), is_trained=cell is not None and cell.task in trained)
 
 
 def _ceiling(ceiling: Ceiling | None, cells: Iterable[ProbeCell], trained: Collection[str]) -> Cell:

@@ -19,7 +19,7 @@ from leaderboard.views.probe_words import LEVEL_QUESTIONS, STYLE_EXPLANATIONS, S
 from leaderboard.views.rank_cells import rank_cell, rank_column, tie_styles
 from leaderboard.views.sheets import Cell, Column, Group, Sheet, sorted_sheet
 from leaderboard.views.tables import download, table
-from leaderboard.views.training_cells import TASK_HEADER, names_of, task_cell, with_header
+from leaderboard.views.training_cells import TASK_HEADER, names_of, score_with_training, with_header
 
 CELL_COLUMNS = (
     rank_column("the models with this task"),
@@ -131,7 +131,7 @@ def _standing(cell: ProbeCell) -> Standing:
 def _cells(cell: ProbeCell, model: PublishedModel, top: float, *, is_trained: bool) -> tuple[Cell, ...]:
     return (
         model_cell(model),
-        task_cell(cell_of(cell, top=top), is_trained=is_trained),
+        score_with_training(cell_of(cell, top=top), is_trained=is_trained),
         Cell(figures.percent(cell.failure_rate), cell.failure_rate, (figures.csv_percent(cell.failure_rate),)),
         Cell(
             figures.percent(cell.pass_rate_adjusted),
@@ -161,7 +161,7 @@ def _score_sheet(task: Task, scores: Sequence[MainScore], trained: Collection[in
     rows = tuple(
         (
             model_cell(score.model),
-            task_cell(
+            score_with_training(
                 Cell(
                     figures.percent(score.value),
                     score.value,

@@ -8,8 +8,9 @@ from leaderboard.selectors.published import PublishedModel
 from leaderboard.selectors.snapshots import TASK_SCOPE, BoardContent, PairDifference
 from leaderboard.views import figures
 from leaderboard.views.compare_cells import TrainedTasks, difference_cell, difference_column, hit_column
+from leaderboard.views.drawn import nothing
 from leaderboard.views.sheets import Cell, Column, Group, Sheet
-from leaderboard.views.training_cells import TASK_HEADER, task_cell
+from leaderboard.views.training_cells import TASK_HEADER, score_with_training
 
 Differences = Sequence[Mapping[tuple[str, str], PairDifference]]
 
@@ -51,7 +52,7 @@ def _row(
 ) -> tuple[Cell, ...]:
     values = [_value(content, task, model) for model in models]
     first, *others = (
-        task_cell(_hit_cell(value), is_trained=task in trained[model.revision_id])
+        score_with_training(_hit_cell(value), is_trained=task in trained[model.revision_id])
         for model, value in zip(models, values, strict=True)
     )
     head = Cell(task, task, (task,), href=reverse("task-detail", args=[suite, task]), is_row_head=True)
@@ -75,7 +76,7 @@ def _hit_cell(value: float | None) -> Cell:
 def _plain_difference(value: float | None, first: float | None) -> Cell:
     """A difference that is not among this pair's largest: it has no interval here."""
     if value is None or first is None:
-        return Cell(figures.NOTHING, None, (None, None, None), style="none", title="Not compared: a score is missing")
+        return nothing(width=3, title="Not compared: a score is missing")
     gap = value - first
     return Cell(
         text=figures.points(gap),

@@ -10,6 +10,7 @@ from leaderboard.selectors.published import RunOnTask, TaskScore
 from leaderboard.selectors.snapshots import TASK_SCOPE, Standing, SuiteStatistics
 from leaderboard.views import figures
 from leaderboard.views.board_sheet import REFERENCE, model_address, model_line, whisker
+from leaderboard.views.drawn import nothing
 from leaderboard.views.model_sheets import score_cells
 from leaderboard.views.rank_cells import UNRANKED, rank_cell, rank_column, tie_styles
 from leaderboard.views.sheets import Cell, Column, Group, Sheet
@@ -95,7 +96,7 @@ def _row(result: RunOnTask, rank: Cell, top: float, trained: Collection[int]) ->
 def _ties_cell(score: TaskScore) -> Cell:
     points = score.points_from_ties
     if points is None:
-        return Cell(figures.NOTHING, None, (None,), style="none")
+        return nothing()
     data = (figures.csv_percent(points),)
     if points < SMALLEST_POINTS:
         return Cell("0", points, data, style="none")
@@ -104,15 +105,14 @@ def _ties_cell(score: TaskScore) -> Cell:
 
 def _chance_row(chance: float) -> tuple[Cell, ...]:
     percent, data = figures.percent(chance), figures.csv_percent(chance)
-    nothing = Cell(figures.NOTHING, None, (None,), style="none")
     return (
         UNRANKED,
         Cell("Chance", "chance", ("chance", ""), note="expected of a random order of each pool", is_row_head=True),
         Cell(percent, chance, (data, None), style="none"),
-        Cell(figures.NOTHING, None, (None, None), style="left none"),
+        nothing(style="left none", width=2),
         Cell(percent, chance, (data,), style="none"),
         Cell(figures.percent(0.0), 0.0, (0.0,), style="none"),
-        nothing,
-        nothing,
-        nothing,
+        nothing(),
+        nothing(),
+        nothing(),
     )

@@ -42,12 +42,12 @@ def with_header(column: Column, header: str, *, of: str = "") -> Column:
     return replace(column, headers=(*column.headers, f"{of}_{header}" if of else header))
 
 
-def task_cell(cell: Cell, *, is_trained: bool) -> Cell:
+def score_with_training(cell: Cell, *, is_trained: bool) -> Cell:
     """The score of a task with a dagger where the model was trained on its data, which files say too."""
     return _told(cell, is_trained, ON_TASK)
 
 
-def mean_cell(cell: Cell, n_trained: int | None) -> Cell:
+def mean_with_training(cell: Cell, n_trained: int | None) -> Cell:
     """A mean with a dagger where the model was trained on data of some of its tasks; files say of how many.
 
     None: nobody has counted them.

@@ -5,14 +5,14 @@ import json
 import pytest
 from django.test import Client
 
-from leaderboard.models import BoardSnapshot, EmbeddingModel, Run, Submission, Suite
-from leaderboard.models.vocabulary import ProbeBoardScope, TrainingDataStatement
+from leaderboard.models import BoardSnapshot, EmbeddingModel, Run, Suite
+from leaderboard.models.vocabulary import ProbeBoardScope
 from leaderboard.selectors.board_tables import stored_probe_tables
 from leaderboard.selectors.catalogue import live_suites
 from leaderboard.selectors.due_snapshots import suites_to_build, suites_to_mark
 from leaderboard.selectors.probe_board_rows import ProbeBoardRow
 from leaderboard.views.training_cells import SPOKEN
-from tests.factories import make_user, mark_training_data
+from tests.factories import declare_training_data, mark_training_data
 from tests.leaderboard.pages import blocked_by_policy, by_model, tables, wrongly_nested
 from tests.probe_documents import NAMES, board_of, make_probing_suite, publish, store_board
 from workers.snapshots import build_snapshot
@@ -43,12 +43,7 @@ def suite() -> Suite:
 @pytest.fixture
 def runs(suite: Suite) -> dict[str, Run]:
     runs = {name: publish(suite, name) for name in NAMES}
-    reader = runs["lab/reader"]
-    reader.submission = Submission.objects.create(
-        revision=reader.revision, suite=suite, submitter=make_user(), declared_training_data=[FILMS],
-        training_data=TrainingDataStatement.LISTED, closed_at=reader.published_at,
-    )  # fmt: skip
-    reader.save()
+    declare_training_data(runs["lab/reader"], FILMS)
     for name in ("firm", "specialist"):
         mark(name, RETINA)
     return runs

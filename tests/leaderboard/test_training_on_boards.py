@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 from django.test import Client
 
-from leaderboard.models import BoardSnapshot, EmbeddingModel, Run, Submission, Suite
+from leaderboard.models import BoardSnapshot, EmbeddingModel, Submission, Suite
 from leaderboard.models.vocabulary import AggregateScope, TrainingVerdict
 from leaderboard.selectors.board_rows import Board
 from leaderboard.selectors.board_tables import stored_boards
@@ -19,7 +19,14 @@ from leaderboard.services.snapshots import snapshot_mark_anew
 from leaderboard.services.training_data import training_data_mark_lift
 from leaderboard.views.training_cells import SPOKEN
 from tests.board_documents import store_statistics
-from tests.factories import make_revision, make_scored_run, make_task, make_user, mark_training_data
+from tests.factories import (
+    declare_training_data,
+    make_revision,
+    make_scored_run,
+    make_task,
+    make_user,
+    mark_training_data,
+)
 from tests.leaderboard.pages import blocked_by_policy, by_model, tables, wrongly_nested
 from workers.snapshots import build_snapshot
 
@@ -41,14 +48,6 @@ def mark(name: str, dataset: str, verdict: TrainingVerdict = TrainingVerdict.TRA
     return mark_training_data(model.pk, dataset, verdict)
 
 
-def declare(run: Run, statement: str, *names: str) -> None:
-    run.submission = Submission.objects.create(
-        revision=run.revision, suite=run.suite, submitter=make_user(), training_data=statement,
-        declared_training_data=list(names), closed_at=run.published_at,
-    )  # fmt: skip
-    run.save()
-
-
 @pytest.fixture
 def suite() -> Suite:
     suite = Suite.objects.create(slug="small", version="1", title="A small suite", synthetic=False)
@@ -65,8 +64,8 @@ def suite() -> Suite:
         make_scored_run(suite=suite, hits=dict(zip("abc", hits, strict=True)), revision=make_revision(f"lab/{name}"))
     make_scored_run(suite=suite, hits={"a": 0.95}, failures={"b": "embedding_invalid", "c": "embedding_invalid"},
                     revision=make_revision("lab/part"))  # fmt: skip
-    declare(suite.runs.get(revision__model__repo_id="lab/four"), "listed", "BloodMNIST")
-    declare(suite.runs.get(revision__model__repo_id="lab/two"), "none")
+    declare_training_data(suite.runs.get(revision__model__repo_id="lab/four"), "BloodMNIST")
+    declare_training_data(suite.runs.get(revision__model__repo_id="lab/two"), statement="none")
     for name in ("one", "part"):
         mark(name, "PathMNIST")
     store_statistics(suite)
@@ -237,7 +236,7 @@ def test_a_finding_that_a_model_was_not_trained_overrules_what_was_declared(suit
 
 def test_a_declaration_that_begins_to_count_makes_boards_due(suite: Suite) -> None:
     run = suite.runs.get(revision__model__repo_id="lab/five")
-    declare(run, "listed", "PathMNIST")
+    declare_training_data(run, "PathMNIST")
     Submission.objects.filter(pk=run.submission_id).update(is_private=True)
     assert suites_to_mark() == []
     Submission.objects.filter(pk=run.submission_id).update(is_private=False)

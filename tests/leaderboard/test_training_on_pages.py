@@ -9,11 +9,11 @@ import pytest
 from django.test import Client
 
 from evaluation.vocabulary import Family, PairingType, Split
-from leaderboard.models import BoardSnapshot, EmbeddingModel, Run, Submission, Suite
+from leaderboard.models import BoardSnapshot, EmbeddingModel, Run, Suite
 from leaderboard.models.vocabulary import TrainingVerdict
 from leaderboard.views.training_cells import SPOKEN
 from tests.evaluation.suite_folders import suite_of, task_spec
-from tests.factories import make_cell, make_measured_run, make_revision, make_user, mark_training_data
+from tests.factories import declare_training_data, make_cell, make_measured_run, make_revision, mark_training_data
 from tests.leaderboard.pages import blocked_by_policy, by_model, tables, wrongly_nested
 from tests.measured_suites import install, measured
 from tests.probe_documents import make_probing_suite, publish, store_board
@@ -38,14 +38,6 @@ def mark(name: str, dataset: str, verdict: TrainingVerdict = TrainingVerdict.TRA
     mark_training_data(EmbeddingModel.objects.get(repo_id=name).pk, dataset, verdict)
 
 
-def declare(run: Run, dataset: str) -> None:
-    run.submission = Submission.objects.create(
-        revision=run.revision, suite=run.suite, submitter=make_user(), training_data="listed",
-        declared_training_data=[dataset], closed_at=run.published_at,
-    )  # fmt: skip
-    run.save()
-
-
 @pytest.fixture
 def runs(db: None, settings: object, tmp_path: Path) -> dict[str, Run]:
     suite = install(settings, tmp_path, SPEC)
@@ -55,7 +47,7 @@ def runs(db: None, settings: object, tmp_path: Path) -> dict[str, Run]:
         name: make_measured_run(suite, measured(*shares, seed=seed, spec=SPEC), revision=make_revision(name))
         for seed, (name, shares) in enumerate(SHARES.items())
     }
-    declare(runs["lab/trained"], "PathMNIST")
+    declare_training_data(runs["lab/trained"], "PathMNIST")
     mark("lab/found", "BloodMNIST")
     build_snapshot(suite.pk)
     return runs
@@ -79,7 +71,7 @@ def probing() -> Suite:
 def probed(probing: Suite) -> dict[str, Run]:
     """Reader was trained on the chest films (declared), firm on the retina's images (found), specialist on neither."""
     runs = {name: publish(probing, name) for name in ("lab/reader", "lab/specialist", "lab/firm")}
-    declare(runs["lab/reader"], FILMS)
+    declare_training_data(runs["lab/reader"], FILMS)
     mark("lab/firm", RETINA)
     store_board(probing, runs)
     return runs
