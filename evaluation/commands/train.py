@@ -1,5 +1,6 @@
 """`train`: train a model on the train split of a suite, and show what masking of false negatives does."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -59,28 +60,42 @@ app.command("medemb")(train_medemb_command)
 
 
 @app.command("ablation")
-def ablation_command(suite: _SuiteOption, *, seed: _SeedOption = 42, steps: _StepsOption = 600) -> None:
-    """Train lite-dual with masking of false negatives and without, and compare both with the untrained model."""
+def ablation_command(
+    suite: _SuiteOption,
+    *,
+    seed: _SeedOption = 42,
+    trainings: Annotated[
+        int, typer.Option(help="Trainings of each kind, with this seed and those after it.", min=1)
+    ] = 3,
+    steps: _StepsOption = 600,
+) -> None:
+    """Train lite-dual with masking of false negatives and without, and compare all with the untrained model."""
     from evaluation.commands.training_progress import TrainingProgress  # noqa: PLC0415 - torch, as above
-    from evaluation.training.ablation import run_ablation  # noqa: PLC0415 - torch, as above
-    from evaluation.training.lite_dual import LiteSettings  # noqa: PLC0415 - torch, as above
+    from evaluation.training.ablation import TRAINED, run_ablation  # noqa: PLC0415 - torch, as above
 
     console = Console()
-    with TrainingProgress(console, steps=steps) as progress:
+    with TrainingProgress(console, steps=trainings * len(TRAINED) * steps) as progress:
         rows = run_ablation(
-            suite, settings=LiteSettings(steps=steps, seed=seed), on_step=lambda _name, report: progress.step(report)
+            suite,
+            steps=steps,
+            seeds=range(seed, seed + trainings),
+            on_step=lambda done, report: progress.step(replace(report, step=done * steps + report.step)),
         )
-    console.print(_ablation_table(rows, suite))
+    console.print(_ablation_table(rows, suite, trainings))
 
 
-def _ablation_table(rows: "list[AblationRow]", suite: Path) -> Table:
-    table = Table(title=f"lite-dual on {suite.name}: Hit@1 in percent on patients in no training record")
+def _ablation_table(rows: "list[AblationRow]", suite: Path, trainings: int) -> Table:
+    title = (
+        f"lite-dual on {suite.name}: Hit@1 in percent on patients in no training record, means of {trainings} trainings"
+    )
+    table = Table(title=title)
     table.add_column("Model")
-    for heading in ("Loss on equivalent pairs", "Hit@1", "Over untrained", "Over masking on"):
+    for heading in ("Loss on equivalent pairs", "Hit@1", "Over untrained", "Over masking on", "In each"):
         table.add_column(heading, justify="right")
     for row in rows:
-        cells = (f"{row.equivalent_loss:.3f}", percent(row.scores.overall), _gap(row.lift), _gap(row.against_masked))
-        table.add_row(row.name, *cells)
+        each = ", ".join(f"{100 * gap:+.1f}" for gap in row.by_seed) or "–"
+        cells = (f"{row.equivalent_loss:.3f}", percent(row.hit_at_1), _gap(row.lift), _gap(row.unmasked), each)
+        table.add_row(row.variant.name, *cells)
     return table
 
 

@@ -25,6 +25,7 @@ from evaluation.types import SuiteSpec
 
 STEPS = 600
 IMAGE_DROPOUT = 0.3
+TEMPERATURE = 0.05
 _ALL = 2**31  # features are small: a whole batch goes through at once and is kept
 
 
@@ -34,7 +35,6 @@ class LiteSettings:
 
     steps: int = STEPS
     seed: int = 42
-    mask_equivalent: bool = True
     text_adapter: bool = False
 
 
@@ -75,7 +75,7 @@ def training_settings(data: TrainingData, settings: LiteSettings) -> TrainingSet
             weights={name: share * root / counts[name] for name, root in roots.items()},
             seed=settings.seed,
         ),
-        loss=LossSettings(temperature=0.05, mask_equivalent=settings.mask_equivalent, symmetric=True),
+        loss=LossSettings(temperature=TEMPERATURE, symmetric=True),
         learning_rate=1e-3,
         weight_decay=0.1,
         chunk_tokens=4_096 if settings.text_adapter else _ALL,

@@ -18,7 +18,7 @@ from evaluation.inputs import EmbeddingInput
 from evaluation.training.adapters import AdapterSettings, add_adapter
 from evaluation.training.features import FeatureTable, images_of, parts_of_text
 from evaluation.training.lite_network import Projections
-from evaluation.training.remembered import KnownImages, RememberingTowers
+from evaluation.training.remembered import KnownFeatures, RememberingTowers
 from evaluation.training.trainable import Tensors
 from evaluation.vocabulary import EmbedderFamily
 
@@ -40,12 +40,12 @@ class LiteTrainable:
         facts: Mapping[str, Any],
         text_adapter: AdapterSettings | None = None,
         seed: int = 0,
-        known: KnownImages | None = None,
+        known: KnownFeatures | None = None,
     ) -> None:
-        """`facts` go to the saved config.json, `seed` is of the adapter's start, `known` are features of images so far."""
+        """`facts` go to the saved config.json, `seed` is of the adapter's start, `known` are features so far."""
         self._towers = towers
         self._table = table
-        self._known: KnownImages = {} if known is None else known
+        self._known = KnownFeatures() if known is None else known
         self._facts = facts
         self._adapted = None if text_adapter is None else add_adapter(towers.text_network, text_adapter, seed=seed)
         self.network = torch.nn.ModuleDict({"projections": projections})
@@ -107,7 +107,9 @@ class LiteTrainable:
         """The model as it would be loaded."""
         image, text = self._projections.exported()
         config = encode_config(EmbedderFamily.LITE_DUAL)
-        towers = RememberingTowers(self._merged(), self._known)
+        # Texts go through what was learned of their tower, so what it said of them is no longer so.
+        known = self._known if self._adapted is None else KnownFeatures(images=self._known.images)
+        towers = RememberingTowers(self._merged(), known)
         return DualEncoder(LiteDualTowers(towers, image_projection=image, text_projection=text, config=config))
 
     def save(self, folder: Path) -> None:

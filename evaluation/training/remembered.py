@@ -1,24 +1,34 @@
-"""Frozen towers that remember the features of images: a dev suite shows them the same images after every few steps."""
+"""Frozen towers that remember features: a dev suite shows them the same images and texts again and again."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 from PIL import Image
 
-from evaluation.embedders.lite_towers import IMAGE_FEATURES, FrozenTowers
+from evaluation.embedders.lite_towers import IMAGE_FEATURES, TEXT_FEATURES, FrozenTowers
 from evaluation.types import FloatMatrix
 
-KnownImages = dict[bytes, FloatMatrix]
+_Key = TypeVar("_Key", bound=Hashable)
+_Item = TypeVar("_Item")
+
+
+@dataclass(slots=True)
+class KnownFeatures:
+    """What towers said so far: a row for the pixels of each image, and one for each text."""
+
+    images: dict[bytes, FloatMatrix] = field(default_factory=dict)
+    texts: dict[str, FloatMatrix] = field(default_factory=dict)
 
 
 class RememberingTowers:
-    """The towers, with features of images looked up in `known` by their pixels and added to it."""
+    """The towers, with features looked up in what is known and added to it."""
 
-    def __init__(self, towers: FrozenTowers, known: KnownImages) -> None:
+    def __init__(self, towers: FrozenTowers, known: KnownFeatures) -> None:
         self._towers = towers
         self._known = known
-        self.text_features = towers.text_features
         self.token_counts = towers.token_counts
         self.cuts = towers.cuts
 
@@ -30,11 +40,25 @@ class RememberingTowers:
     def image_features(self, images: Sequence[Image.Image]) -> FloatMatrix:
         """Unit-length features, shape (len(images), 1280)."""
         keys = [_key(image) for image in images]
-        new = {key: image for key, image in zip(keys, images, strict=True) if key not in self._known}
-        if new:
-            self._known.update(zip(new, self._towers.image_features(list(new.values())), strict=True))
-        rows = [self._known[key] for key in keys]
+        rows = _looked_up(self._known.images, keys, images, self._towers.image_features)
         return np.stack(rows) if rows else np.empty((0, IMAGE_FEATURES), dtype=np.float32)
+
+    def text_features(self, texts: Sequence[str]) -> FloatMatrix:
+        """Unit-length features, shape (len(texts), 384)."""
+        rows = _looked_up(self._known.texts, texts, texts, self._towers.text_features)
+        return np.stack(rows) if rows else np.empty((0, TEXT_FEATURES), dtype=np.float32)
+
+
+def _looked_up(
+    known: dict[_Key, FloatMatrix],
+    keys: Sequence[_Key],
+    items: Sequence[_Item],
+    features: Callable[[Sequence[_Item]], FloatMatrix],
+) -> list[FloatMatrix]:
+    new = {key: item for key, item in zip(keys, items, strict=True) if key not in known}
+    if new:
+        known.update(zip(new, features(list(new.values())), strict=True))
+    return [known[key] for key in keys]
 
 
 def _key(image: Image.Image) -> bytes:

@@ -1,6 +1,8 @@
 """Training lite-dual end to end on a suite of a few images."""
 
+import inspect
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -110,6 +112,8 @@ def test_adapters_on_the_text_tower_are_merged_into_the_saved_model(suite: Path,
         running = encoder.vectors(encoder.tensors(batch)).numpy()
     assert np.abs(unit - running).max() < 1e-6
     assert np.abs(after - before).max() > 1e-3
+    # what the tower said of these texts before it was trained is not remembered
+    np.testing.assert_array_equal(encoder.embedder().embed(batch), after)
 
 
 def test_the_ablation_shows_what_masking_does(tmp_path: Path) -> None:
@@ -129,20 +133,36 @@ def test_the_ablation_shows_what_masking_does(tmp_path: Path) -> None:
     (tmp_path / "Train_Data").mkdir()
     lines = "".join(json.dumps(pair_to_json(pair)) + "\n" for pair in pairs)
     (tmp_path / "Train_Data" / "colours.jsonl").write_text(lines)
-    command = ["ablation", "--suite", str(tmp_path), "--steps", "30"]
+    command = ["ablation", "--suite", str(tmp_path), "--steps", "30", "--trainings", "2"]
     result = CliRunner().invoke(app, command, env={"COLUMNS": "200"})
     assert result.exit_code == 0, result.output
     rows = {
         cells[0]: cells
         for cells in ([cell.strip() for cell in text.split("│")[1:-1]] for text in result.stdout.splitlines())
-        if len(cells) == 5
+        if len(cells) == 6
     }
-    assert list(rows) == ["untrained", "masking on", "masking off"]
+    assert "means of 2 trainings" in result.stdout
     losses = {name: float(cells[1]) for name, cells in rows.items()}
-    assert losses["masking on"] < losses["masking off"]
-    assert losses["masking on"] < losses["untrained"]
-    assert rows["masking on"][2] == "100.0"
-    assert rows["untrained"][3] == rows["masking on"][4] == "–"
+    trained = [f"{whose} recipe, masking {way}" for whose in ("lite-dual's", "MedEmb's") for way in ("on", "off")]
+    assert list(rows) == ["untrained", *trained]
+    for masked, unmasked in (trained[:2], trained[2:]):
+        assert losses[masked] < losses[unmasked]
+        assert losses[masked] < losses["untrained"]
+        assert rows[masked][2] == "100.0"
+        assert rows[masked][4:] == ["–", "–"]
+        mean, each = rows[unmasked][4].split()[0], rows[unmasked][5].split(", ")
+        assert float(mean) == pytest.approx(sum(map(float, each)) / 2, abs=0.11)
+    assert rows["untrained"][3:] == ["–", "–", "–"]
+
+
+def test_the_ablation_takes_the_batches_and_the_loss_that_medemb_is_trained_with() -> None:
+    from evaluation.commands.train_medemb import train_medemb_command
+    from evaluation.training.ablation import MEDEMB_LOSS, MEDEMB_PAIRS, MEDEMB_SUB_BATCH
+
+    defaults = {name: option.default for name, option in inspect.signature(train_medemb_command).parameters.items()}
+    assert (defaults["pairs"], defaults["sub_batch"]) == (MEDEMB_PAIRS, MEDEMB_SUB_BATCH)
+    for name, value in asdict(MEDEMB_LOSS).items():
+        assert value == defaults[name], name
 
 
 def colour_task() -> TaskSpec:
