@@ -107,12 +107,13 @@ def run_ablation(suite: Path, *, steps: int, seeds: Sequence[int], on_step: OnSt
     variants = (UNTRAINED, *TRAINED)
     losses: dict[Variant, list[float]] = {variant: [] for variant in variants}
     scores: dict[Variant, list[DevScores]] = {variant: [] for variant in variants}
-    for round_number, seed in enumerate(seeds):
+    done = 0
+    for seed in seeds:
         for variant in variants:
-            done = round_number * len(TRAINED) + max(variants.index(variant) - 1, 0)
             loss, found = bench.trained(variant, steps=steps, seed=seed, on_step=partial(on_step, done))
             losses[variant].append(loss)
             scores[variant].append(found)
+            done += variant != UNTRAINED
     return [_row(bench.dev, variant, losses, scores) for variant in variants]
 
 
