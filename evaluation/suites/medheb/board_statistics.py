@@ -11,7 +11,7 @@ import pandas as pd
 
 from evaluation.manifest import suite_sha256
 from evaluation.statistics.bootstrap import RESAMPLES, SEED, FloatArray
-from evaluation.suites.medheb.analyses import families_of_both_splits, overall_score
+from evaluation.suites.medheb.analyses import families_of_both_splits
 from evaluation.suites.medheb.board import BUCKET_SCOPE, TASK_SCOPE, BoardStatistics, GroupStandings
 from evaluation.suites.medheb.board_analyses import SHARED_FAMILIES, bucket_spreads, model_analyses
 from evaluation.suites.medheb.difficulty import Bucket, difficulty_buckets
@@ -21,6 +21,7 @@ from evaluation.suites.medheb.score_sums import (
     Outcomes,
     Place,
     check_comparable,
+    overall_means,
     score_table,
     task_replicates,
 )
@@ -91,10 +92,7 @@ def _overall_standings(
     """The mean of the family means, over the families that a model has."""
     families = [total for (scope, _), total in sums.items() if scope == AggregateScope.FAMILY]
     counts = np.sum([total.counts for total in families], axis=0)
-    means = [
-        overall_score(pd.DataFrame(np.stack([total.means(number) for total in families])))
-        for number in range(len(models))
-    ]
+    means = [overall_means(families, number) for number in range(len(models))]
     if not means:
         return ()
     found = group_standings(

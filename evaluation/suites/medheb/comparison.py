@@ -4,15 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from evaluation.errors import ResultInvalid
 from evaluation.statistics.bootstrap import RESAMPLES, FloatArray
 from evaluation.statistics.intervals import Difference, difference
-from evaluation.suites.medheb.analyses import overall_score
 from evaluation.suites.medheb.board import TASK_SCOPE
 from evaluation.suites.medheb.groupings import suite_groups
-from evaluation.suites.medheb.score_sums import GroupSum, check_comparable, task_replicates
+from evaluation.suites.medheb.score_sums import GroupSum, check_comparable, overall_means, task_replicates
 from evaluation.types import RankOutcomes, SuiteSpec
 from evaluation.vocabulary import AggregateScope
 
@@ -72,10 +70,8 @@ def compare_models(
         _comparison(group.scope, group.key, _means(total), n_tasks=int(total.counts[0]), n_expected=total.n_expected)
         for group, total in zip(groups, sums, strict=True)
     ]
-    families = [
-        _means(total) for group, total in zip(groups, sums, strict=True) if group.scope is AggregateScope.FAMILY
-    ]
-    overall = np.stack([overall_score(pd.DataFrame(list(means))) for means in zip(*families, strict=True)])
+    families = [total for group, total in zip(groups, sums, strict=True) if group.scope is AggregateScope.FAMILY]
+    overall = np.stack([overall_means(families, model) for model in range(len(_BOTH))])
     scope = AggregateScope.OVERALL
     whole = _comparison(scope, scope.value, overall, n_tasks=len(shared), n_expected=len(suite.tasks))
     return (whole, *by_group, *tasks)

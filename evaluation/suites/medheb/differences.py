@@ -5,14 +5,19 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from evaluation.statistics.bootstrap import RESAMPLES, FloatArray, percentile_interval
-from evaluation.suites.medheb.analyses import overall_score
 from evaluation.suites.medheb.board import TASK_SCOPE
 from evaluation.suites.medheb.groupings import Group, family_groups
-from evaluation.suites.medheb.score_sums import GroupSum, Outcomes, check_comparable, score_table, task_replicates
+from evaluation.suites.medheb.score_sums import (
+    GroupSum,
+    Outcomes,
+    check_comparable,
+    overall_means,
+    score_table,
+    task_replicates,
+)
 from evaluation.types import SuiteSpec
 from evaluation.vocabulary import AggregateScope
 
@@ -80,10 +85,7 @@ def _largest(
 
 def _overall_means(sums: Mapping[Group, GroupSum]) -> dict[int, FloatArray]:
     complete = set.intersection(*(set(total.complete) for total in sums.values())) if sums else set()
-    return {
-        number: overall_score(pd.DataFrame(np.stack([total.means(number) for total in sums.values()]))).to_numpy()
-        for number in sorted(complete)
-    }
+    return {number: overall_means(sums.values(), number) for number in sorted(complete)}
 
 
 def _pairs(scope: str, key: str, models: Sequence[str], means: Mapping[int, FloatArray]) -> list[PairedDifference]:

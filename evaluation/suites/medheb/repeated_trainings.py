@@ -4,14 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from evaluation.errors import ResultInvalid
 from evaluation.statistics.bootstrap import RESAMPLES, FloatArray
 from evaluation.statistics.intervals import Difference, difference
-from evaluation.suites.medheb.analyses import overall_score
 from evaluation.suites.medheb.groupings import family_groups
-from evaluation.suites.medheb.score_sums import GroupSum, Outcomes, check_comparable, task_replicates
+from evaluation.suites.medheb.score_sums import GroupSum, Outcomes, check_comparable, overall_means, task_replicates
 from evaluation.types import RankOutcomes, SuiteSpec
 
 
@@ -53,16 +51,9 @@ def compare_trainings(
 def _overall(suite: SuiteSpec, outcomes: Outcomes, *, resamples: int) -> FloatArray:
     """The mean of the family means of each model, observed and resampled, shape (models, 1 + resamples)."""
     models = list(outcomes)
-    scored = set(outcomes[models[0]])
-    groups = [group for group in family_groups(suite) if scored.intersection(group.tasks)]
-    sums = {group: GroupSum(len(models), resamples, n_expected=len(group.tasks)) for group in groups}
+    sums = {group: GroupSum(len(models), resamples, n_expected=len(group.tasks)) for group in family_groups(suite)}
     for task, having, values in task_replicates(suite, outcomes, models, resamples=resamples):
         for group, total in sums.items():
             if task in group.tasks:
                 total.add(having, values)
-    return np.stack(
-        [
-            overall_score(pd.DataFrame([total.means(number) for total in sums.values()])).to_numpy()
-            for number in range(len(models))
-        ]
-    )
+    return np.stack([overall_means(sums.values(), number) for number in range(len(models))])

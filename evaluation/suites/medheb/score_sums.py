@@ -1,6 +1,6 @@
 """Running sums of task scores by group, so that memory does not grow with the number of tasks or queries."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -8,6 +8,7 @@ import pandas as pd
 from evaluation.errors import ResultInvalid, TaskUnknown
 from evaluation.metrics.ranking import hit
 from evaluation.statistics.bootstrap import FloatArray, replicates
+from evaluation.suites.medheb.analyses import overall_score
 from evaluation.types import RankOutcomes, SuiteSpec
 
 Outcomes = Mapping[str, Mapping[str, RankOutcomes]]
@@ -40,6 +41,12 @@ class GroupSum:
         count = self.counts[model]
         means: FloatArray = self._totals[model] / count if count else np.full(self.n_columns, np.nan)
         return means
+
+
+def overall_means(families: Iterable[GroupSum], model: int) -> FloatArray:
+    """Observed and resampled mean of the means of the families that a model has, shape (1 + resamples,)."""
+    means: FloatArray = overall_score(pd.DataFrame(np.stack([total.means(model) for total in families]))).to_numpy()
+    return means
 
 
 def task_replicates(
