@@ -1,4 +1,4 @@
-"""How boards are written as answers: the only file of the API that knows what a board's rows look like."""
+"""How boards of retrieval suites are written as answers: the only file of the API that knows what their rows look like."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -8,12 +8,10 @@ from uuid import UUID
 from ninja import Schema
 from pydantic import Field
 
-from leaderboard.models.vocabulary import AggregateScope, Level, Modality, PhrasingStyle
+from leaderboard.models.vocabulary import AggregateScope
 from leaderboard.selectors.board_rows import BoardRow
 from leaderboard.selectors.board_tables import StoredBoard
 from leaderboard.selectors.catalogue import SuiteSummary
-from leaderboard.selectors.probe_rows import Ceiling, ProbeCell
-from leaderboard.selectors.published import PublishedModel
 
 
 class ModelOnBoard(Schema):
@@ -95,45 +93,6 @@ class BoardAnswer(Schema):
     offset: int
 
 
-class CellAnswer(Schema):
-    """One model on one modality, level and style: its Discrimination Score (DS) with what the board says of it."""
-
-    model: ModelOnBoard
-    task: str
-    modality: Modality
-    dataset: str
-    level: Level
-    style: PhrasingStyle
-    subtype: str | None
-    selection: str
-    ds: float
-    lower: float | None
-    upper: float | None
-    cell_class: str
-    failure_rate: float
-    pass_rate_adjusted: float
-    n_anchors: int
-    rank: int
-    rank_lower: int
-    rank_upper: int
-    tie_group: int
-    ceiling: str | None = Field(description="The first level at which the model collapses on this modality, if any.")
-    is_contaminated: bool = Field(description="Whether the model is known to be trained on these images.")
-
-
-class ProbeBoardAnswer(Schema):
-    """The cells of a probing suite."""
-
-    suite: str
-    suite_version: str
-    synthetic: bool
-    is_fresh: bool = Field(description="Whether they cover exactly what is published.")
-    items: list[CellAnswer]
-    count: int
-    limit: int
-    offset: int
-
-
 def board_row_answer(row: BoardRow, *, task_names: Mapping[int, str]) -> dict[str, Any]:
     """A row of a board."""
     standing = row.standing
@@ -170,11 +129,3 @@ def board_answer(suite: SuiteSummary, stored: StoredBoard, rows: Iterable[BoardR
         "n_waiting": currency.n_waiting,
         "items": [board_row_answer(row, task_names=names) for row in rows],
     }
-
-
-def cell_answer(
-    cell: ProbeCell, *, model: PublishedModel, ceiling: Ceiling | None, is_contaminated: bool
-) -> dict[str, Any]:
-    """A cell of a model, with where the model stops on its modality."""
-    added = {"model": model, "ceiling": ceiling.ceiling if ceiling else None, "is_contaminated": is_contaminated}
-    return {name: getattr(cell, name) for name in CellAnswer.model_fields if name not in added} | added

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern
 from ninja import NinjaAPI
 
-from leaderboard.api import boards, embedding_models, queue, runs, scores, submissions, tasks
+from leaderboard.api import boards, embedding_models, probe_boards, queue, runs, scores, submissions, tasks
 from leaderboard.api.errors import ErrorBody, add_handlers, error_response
 
 View = Callable[..., HttpResponse]
@@ -32,7 +32,8 @@ def build_api() -> NinjaAPI:
         urls_namespace="api-v1",
     )
     add_handlers(api)
-    for part in (boards, embedding_models, runs, scores, tasks, queue, submissions):
+    # Probing boards first: the addresses of groups of retrieval tasks match theirs too.
+    for part in (probe_boards, boards, embedding_models, runs, scores, tasks, queue, submissions):
         api.add_router("", part.router)
     return api
 

@@ -187,6 +187,37 @@ def test_cells_of_a_probing_suite_are_those_of_its_document(client: Client, prob
     assert get(client, "/boards/medtec-test/cells")["count"] == 0
 
 
+def test_boards_of_a_probing_suite_are_listed_read_in_parts_and_filtered(client: Client, probe_run: Run) -> None:
+    addresses = get(client, "/boards")
+    titles = {board["path"]: board["title"] for board in addresses}
+    assert {"/boards/medtec-test/overview", "/boards/medtec-test/modality/fundus"} < set(titles)
+    assert titles["/boards/medtec-test/modality/fundus"] == "Fundus"
+    assert len(addresses) == 1 + 2 + 5 + 1, "the overview, two modalities, five levels, the cells"
+    for board in addresses:
+        answer = get(client, board["path"])
+        assert answer["count"] > 0
+        assert answer.get("key", "") == board["key"]
+    assert get(client, "/boards/medtec-test/level/L4", q="reader", limit=1)["count"] == 1
+    assert get(client, "/boards/medtec-test/level/L4", q="another")["items"] == []
+    assert get(client, "/boards/medtec-test/level/L4", offset=1)["items"] == []
+    for path in ("level/L9", "modality/foot", "modality/dermoscopy", "family/image_to_label"):
+        assert get(client, f"/boards/medtec-test/{path}", status=404)["code"] == "not_found"
+
+
+def test_a_probing_suite_without_statistics_has_boards_without_rows(client: Client) -> None:
+    publish(make_probing_suite(), PROBED)
+    paths = [board["path"] for board in get(client, "/boards")]
+    assert paths == [
+        "/boards/medtec-test/overview",
+        *(f"/boards/medtec-test/level/L{level}" for level in range(1, 6)),
+        "/boards/medtec-test/cells",
+    ]
+    for path in (*paths[:-1], "/boards/medtec-test/modality/fundus"):
+        answer = get(client, path)
+        assert (answer["items"], answer["built_at"], answer["is_fresh"], answer["n_waiting"]) == ([], None, False, 1)
+    assert get(client, "/boards/medtec-test/modality/foot", status=404)["code"] == "not_found"
+
+
 def test_the_queue_is_in_the_order_in_which_it_is_taken(client: Client, suite: Suite) -> None:
     first = make_run(suite=suite)
     second = make_run(suite=suite)

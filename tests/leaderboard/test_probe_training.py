@@ -1,6 +1,7 @@
 """Training data on the boards of probing suites: marks, counts and ranks without it, filters, files, and the API."""
 
 import json
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -13,6 +14,7 @@ from leaderboard.selectors.due_snapshots import suites_to_build, suites_to_mark
 from leaderboard.selectors.probe_board_rows import ProbeBoardRow
 from leaderboard.views.training_cells import SPOKEN
 from tests.factories import declare_training_data, mark_training_data
+from tests.leaderboard.api_requests import get
 from tests.leaderboard.pages import blocked_by_policy, by_model, tables, wrongly_nested
 from tests.probe_documents import NAMES, board_of, make_probing_suite, publish, store_board
 from workers.snapshots import build_snapshot
@@ -164,6 +166,39 @@ def test_the_api_says_of_each_cell_whether_it_is_training_data(client: Client, s
     items = client.get("/api/v1/boards/medtec-test/cells?limit=100").json()["items"]
     found = {(item["model"]["repo_id"], item["modality"]) for item in items if item["is_contaminated"]}
     assert found == {("lab/firm", "fundus"), ("lab/specialist", "fundus"), ("lab/reader", "chest_radiograph")}
+
+
+def test_the_api_ranks_as_the_boards_do(client: Client, snapshot: BoardSnapshot) -> None:
+    def board_rows(path: str) -> dict[str, dict[str, Any]]:
+        answer = get(client, f"/boards/medtec-test/{path}")
+        assert (answer["count"], answer["is_fresh"], answer["n_waiting"]) == (3, True, 0)
+        assert f"{answer['scope']}/{answer['key']}".rstrip("/") == path
+        return {item["model"]["repo_id"]: item for item in answer["items"]}
+
+    overview = board_rows("overview")
+    assert {name: (row["rank"], row["count"]["n_told_apart"], row["n_expected"]) for name, row in overview.items()} == {
+        "lab/firm": (1, 10, 10), "lab/reader": (2, 6, 10), "lab/specialist": (3, 2, 10),
+    }  # fmt: skip
+    clean = {name: (row["clean_rank"], row["clean_count"]) for name, row in overview.items()}
+    assert clean == {
+        "lab/firm": (1, {"n_told_apart": 5, "n_measured": 5}),
+        "lab/reader": (2, {"n_told_apart": 2, "n_measured": 5}),
+        "lab/specialist": (2, {"n_told_apart": 2, "n_measured": 5}),
+    }
+    assert overview["lab/firm"]["ceilings"]["fundus"] is None
+    assert overview["lab/reader"]["ceilings"]["chest_radiograph"] == "L5"
+    assert overview["lab/firm"]["cells"] == {}
+    retina = board_rows("modality/fundus")
+    assert {name: (row["rank"], row["clean_rank"]) for name, row in retina.items()} == {
+        "lab/firm": (1, None), "lab/reader": (2, 1), "lab/specialist": (3, None),
+    }  # fmt: skip
+    assert retina["lab/firm"]["contaminated_tasks"] == [f"fundus.L{level}" for level in range(1, 6)]
+    assert retina["lab/firm"]["cells"]["L4"]["task"] == "fundus.L4"
+    level = board_rows("level/L1")
+    assert {name: row["rank"] for name, row in level.items()} == {
+        "lab/firm": 1, "lab/reader": 1, "lab/specialist": 3,
+    }  # fmt: skip
+    assert set(level["lab/firm"]["cells"]) == {"chest_radiograph", "fundus"}
 
 
 def test_a_finding_makes_the_boards_anew_from_the_same_statistics(suite: Suite, snapshot: BoardSnapshot) -> None:
