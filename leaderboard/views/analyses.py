@@ -17,6 +17,7 @@ from leaderboard.views.boards import Tab, chosen_suite
 from leaderboard.views.drawn import nothing
 from leaderboard.views.sheets import Cell, Column, Group, Sheet, sorted_sheet
 from leaderboard.views.tables import download, table
+from leaderboard.views.trained_models import trained_models
 
 MODEL = Column(
     "model",
@@ -62,7 +63,12 @@ def page(request: HttpRequest) -> HttpResponse:
             return file
         by_run = {str(model.run_id): model for model in models}
         baselines = [by_run[run_id] for run_id in statistics.content.baselines if run_id in by_run]
-        context |= {"models": shown, "buckets": buckets, "baselines": baselines}
+        context |= {
+            "models": shown,
+            "buckets": buckets,
+            "baselines": baselines,
+            "trained_models": trained_models(models, suite_id=suite.pk),
+        }
     return render(request, "boards/analyses.html", context)
 
 

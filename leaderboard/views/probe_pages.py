@@ -13,6 +13,7 @@ from leaderboard.selectors.probe_boards import Place, ProbeContent, ProbeStatist
 from leaderboard.selectors.published import PublishedModel, published_models
 from leaderboard.views.boards import Tab, chosen_suite
 from leaderboard.views.probe_words import level_title
+from leaderboard.views.trained_models import trained_models
 
 SECTION = "probing"
 ANALYSIS_TITLES = {
@@ -71,6 +72,7 @@ def page_context(page: ProbePage, request: HttpRequest) -> dict[str, Any]:
         "statistics": page.statistics,
         "n_models": len(page.models),
         "n_waiting": page.n_waiting,
+        "trained_models": trained_models(page.models.values(), suite_id=page.suite.pk),
     }
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from django.test import Client
 from evaluation.vocabulary import Family, PairingType, Split
 from leaderboard.models import BoardSnapshot, EmbeddingModel, Run, Suite
 from leaderboard.models.vocabulary import TrainingVerdict
+from leaderboard.views.probe_pages import ANALYSIS_TITLES
 from leaderboard.views.training_cells import SPOKEN
 from tests.evaluation.suite_folders import suite_of, task_spec
 from tests.factories import declare_training_data, make_cell, make_measured_run, make_revision, mark_training_data
@@ -366,3 +368,33 @@ def test_probing_pages_take_as_many_questions_whatever_was_found(
             client.get(address)
         for name in probed:
             mark(name, FILMS)
+
+
+# --- analyses, whose figures are not marked one by one
+
+NOTE = "Trained on data of this suite:"
+
+
+def named(html: str) -> list[tuple[str, str]]:
+    """The models that the note names, each with its number of tasks."""
+    note = html.partition(NOTE)[2].partition(". What this page says")[0]
+    return re.findall(r">([^<]+)</a> \((\d+ tasks?)\)", note)
+
+
+def test_analyses_name_the_models_that_were_trained_on_data_of_the_suite(client: Client, runs: dict[str, Run]) -> None:
+    assert named(get(client, "/analyses/?suite=example")) == [("lab/found", "1 task"), ("lab/trained", "1 task")]
+    mark("lab/found", "BloodMNIST", TrainingVerdict.NOT_TRAINED)
+    mark("lab/trained", "BloodMNIST")
+    assert named(get(client, "/analyses/?suite=example")) == [("lab/trained", "2 tasks")]
+    for dataset in SOURCES.values():
+        mark("lab/trained", dataset, TrainingVerdict.NOT_TRAINED)
+    assert NOTE not in get(client, "/analyses/?suite=example")
+
+
+def test_analyses_of_a_probing_suite_name_them_too(client: Client, probed: dict[str, Run]) -> None:
+    """By hand: the films are behind five levels, two further cells and the questions, the retina behind five levels."""
+    names = [("lab/firm", "5 tasks"), ("lab/reader", "8 tasks")]
+    pages = [get(client, f"/boards/medtec/analysis/{name}/") for name in ANALYSIS_TITLES]
+    assert any("<table" in html for html in pages)
+    assert all(named(html) == names for html in pages if "<table" in html)
+    assert all(NOTE not in html for html in pages if "<table" not in html)
