@@ -22,21 +22,22 @@ from evaluation.embedders.loading import (
     load_tokenizer,
     load_weights,
 )
+from evaluation.embedders.text_tokens import TextTokens, TokenCounts
 from evaluation.types import FloatMatrix, ModelDescription
 
 _unit = torch.nn.functional.normalize
 
 
-class Blip2Towers:
+class Blip2Towers(TokenCounts):
     """The two ways through the querying transformer: image queries that look at an image, and a text on its own."""
 
     def __init__(self, folder: Path, *, device: str, config: EncodeConfig) -> None:
         dtype = compute_dtype(device, config)
         self._model = load_weights(Blip2ForImageTextRetrieval, folder, dtype=dtype, device=device)
-        self._tokenizer = load_tokenizer(folder)
         self._processor = load_image_processor(folder)
         self._device = device
-        self._max_tokens = config.whole("max_text_tokens")
+        max_tokens = config.whole("max_text_tokens")
+        self._tokens = TextTokens(load_tokenizer(folder), max_tokens=max_tokens, device=device)
         self.description = ModelDescription(
             family=config.family,
             architecture=type(self._model).__name__,
@@ -64,9 +65,7 @@ class Blip2Towers:
     def text_features(self, texts: Sequence[str]) -> FloatMatrix:
         """Projected first tokens, of unit length, shape (len(texts), dimension)."""
         model = self._model
-        inputs = self._tokenizer(
-            list(texts), padding="longest", truncation=True, max_length=self._max_tokens, return_tensors="pt"
-        ).to(self._device)
+        inputs = self._tokens.tensors(texts)
         states = model.qformer(
             query_embeds=model.embeddings(input_ids=inputs["input_ids"]),
             query_length=0,
@@ -75,16 +74,6 @@ class Blip2Towers:
         first = states[:, 0].to(model.text_projection.weight.dtype)
         rows: FloatMatrix = _unit(model.text_projection(first).float(), dim=-1).cpu().numpy()
         return rows
-
-    def token_counts(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text with its marks, after the cut."""
-        tokens = self._tokenizer(list(texts), truncation=True, max_length=self._max_tokens)
-        return [len(ids) for ids in tokens["input_ids"]]
-
-    def cuts(self, texts: Sequence[str]) -> list[bool]:
-        """Whether each text with its marks has more tokens than the config allows."""
-        tokens = self._tokenizer(list(texts), verbose=False)["input_ids"]
-        return [len(ids) > self._max_tokens for ids in tokens]
 
 
 def load_blip2(folder: Path, *, device: str, config: EncodeConfig) -> DualEncoder:

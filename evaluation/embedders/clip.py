@@ -19,27 +19,28 @@ from evaluation.embedders.loading import (
     load_tokenizer,
     load_weights,
 )
+from evaluation.embedders.text_tokens import TextTokens, TokenCounts
 from evaluation.types import FloatMatrix, ModelDescription
 from evaluation.vocabulary import EmbedderFamily
 
 
-class ClipTowers:
+class ClipTowers(TokenCounts):
     """The two towers of a CLIP model with their projections; texts are cut at the model's positions (77)."""
 
     def __init__(self, folder: Path, *, device: str, config: EncodeConfig) -> None:
         dtype = compute_dtype(device, config)
         self._model = load_weights(CLIPModel, folder, dtype=dtype, device=device)
-        self._tokenizer = load_tokenizer(folder)
         self._processor = ChexzeroProcessor() if config.name == CHEXZERO else load_image_processor(folder)
         self._device = device
-        self._max_tokens = int(self._model.config.text_config.max_position_embeddings)
+        max_tokens = int(self._model.config.text_config.max_position_embeddings)
+        self._tokens = TextTokens(load_tokenizer(folder), max_tokens=max_tokens, device=device)
         self.description = ModelDescription(
             family=EmbedderFamily.CLIP,
             architecture=type(self._model).__name__,
             dimension=int(self._model.config.projection_dim),
             parameters=count_parameters(self._model),
             kinds=ALL_KINDS,
-            encode_config=config.described(max_text_tokens=self._max_tokens, dtype=dtype_name(dtype)),
+            encode_config=config.described(max_text_tokens=max_tokens, dtype=dtype_name(dtype)),
         )
 
     @torch.inference_mode()
@@ -50,22 +51,10 @@ class ClipTowers:
     @torch.inference_mode()
     def text_features(self, texts: Sequence[str]) -> FloatMatrix:
         """Projected text vectors, shape (len(texts), dimension)."""
-        inputs = self._tokenizer(
-            list(texts), padding="longest", truncation=True, max_length=self._max_tokens, return_tensors="pt"
-        ).to(self._device)
+        inputs = self._tokens.tensors(texts)
         output = self._model.get_text_features(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"])
         rows: FloatMatrix = output.pooler_output.float().cpu().numpy()
         return rows
-
-    def token_counts(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text with its marks, after the cut."""
-        tokens = self._tokenizer(list(texts), truncation=True, max_length=self._max_tokens)
-        return [len(ids) for ids in tokens["input_ids"]]
-
-    def cuts(self, texts: Sequence[str]) -> list[bool]:
-        """Whether each text with its marks is longer than the model's positions."""
-        tokens = self._tokenizer(list(texts), verbose=False)["input_ids"]
-        return [len(ids) > self._max_tokens for ids in tokens]
 
 
 def load_clip(folder: Path, *, device: str, config: EncodeConfig) -> DualEncoder:

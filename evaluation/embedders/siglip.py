@@ -19,13 +19,14 @@ from evaluation.embedders.loading import (
     load_weights,
 )
 from evaluation.embedders.safety.repository import read_object
+from evaluation.embedders.text_tokens import TextTokens, TokenCounts
 from evaluation.types import FloatMatrix, ModelDescription
 from evaluation.vocabulary import EmbedderFamily
 
 _MODEL_OF_TYPE = {"siglip": SiglipModel, "siglip2": Siglip2Model}
 
 
-class SiglipTowers:
+class SiglipTowers(TokenCounts):
     """The two towers of a SigLIP model.
 
     Texts are padded to the model's full length (64, or 16) and no mask is given, as in training: the text vector is
@@ -37,18 +38,23 @@ class SiglipTowers:
         dtype = compute_dtype(device, config)
         model_class = _MODEL_OF_TYPE[read_object(folder / "config.json")["model_type"]]
         self._model = load_weights(model_class, folder, dtype=dtype, device=device)
-        self._tokenizer = load_tokenizer(folder)
         self._processor = load_image_processor(folder)
         self._device = device
-        self._small_letters = config.flag("small_letters")
-        self._text_tokens = int(self._model.config.text_config.max_position_embeddings)
+        max_tokens = int(self._model.config.text_config.max_position_embeddings)
+        self._tokens = TextTokens(
+            load_tokenizer(folder),
+            max_tokens=max_tokens,
+            device=device,
+            prepare=str.lower if config.flag("small_letters") else str.strip,
+            always_full=True,
+        )
         self.description = ModelDescription(
             family=EmbedderFamily.SIGLIP,
             architecture=type(self._model).__name__,
             dimension=int(self._model.config.text_config.projection_size),
             parameters=count_parameters(self._model),
             kinds=ALL_KINDS,
-            encode_config=config.described(max_text_tokens=self._text_tokens, dtype=dtype_name(dtype)),
+            encode_config=config.described(max_text_tokens=max_tokens, dtype=dtype_name(dtype)),
         )
 
     @torch.inference_mode()
@@ -59,28 +65,10 @@ class SiglipTowers:
     @torch.inference_mode()
     def text_features(self, texts: Sequence[str]) -> FloatMatrix:
         """Pooled text vectors, shape (len(texts), dimension)."""
-        inputs = self._tokenizer(
-            self._as_read(texts),
-            padding="max_length",
-            truncation=True,
-            max_length=self._text_tokens,
-            return_tensors="pt",
-        ).to(self._device)
+        inputs = self._tokens.tensors(texts)
         output = self._model.get_text_features(input_ids=inputs["input_ids"])
         rows: FloatMatrix = output.pooler_output.float().cpu().numpy()
         return rows
-
-    def token_counts(self, texts: Sequence[str]) -> list[int]:
-        """The full length for every text: the model reads its padding."""
-        return [self._text_tokens] * len(texts)
-
-    def cuts(self, texts: Sequence[str]) -> list[bool]:
-        """Whether each text with its marks is longer than the full length."""
-        tokens = self._tokenizer(self._as_read(texts), verbose=False)["input_ids"]
-        return [len(ids) > self._text_tokens for ids in tokens]
-
-    def _as_read(self, texts: Sequence[str]) -> list[str]:
-        return [text.lower() if self._small_letters else text for text in texts]
 
 
 def load_siglip(folder: Path, *, device: str, config: EncodeConfig) -> DualEncoder:

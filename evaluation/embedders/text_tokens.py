@@ -69,11 +69,24 @@ class TextTokens:
         return [len(ids) for ids in tokens["input_ids"]]
 
 
-class TokenTextSide:
-    """The text half of towers: `_text` gives one row a text from token ids and mask, `_tokens` makes these."""
+class TokenCounts:
+    """What towers say of their texts' tokens, which `_tokens` makes."""
+
+    _tokens: TextTokens
+
+    def token_counts(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text with its marks, and with padding where that is read, after the cut."""
+        return self._tokens.counts(texts)
+
+    def cuts(self, texts: Sequence[str]) -> list[bool]:
+        """Whether each text is longer than what is read of it."""
+        return self._tokens.cuts(texts)
+
+
+class TokenTextSide(TokenCounts):
+    """The text half of towers: `_text` gives one row a text from token ids and mask."""
 
     _text: Any
-    _tokens: TextTokens
 
     @torch.inference_mode()
     def text_features(self, texts: Sequence[str]) -> FloatMatrix:
@@ -84,11 +97,3 @@ class TokenTextSide:
         """
         inputs = self._tokens.tensors(texts)
         return unit_rows(self._text(inputs["input_ids"], inputs["attention_mask"]))
-
-    def token_counts(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text with its marks, and with padding where that is read, after the cut."""
-        return self._tokens.counts(texts)
-
-    def cuts(self, texts: Sequence[str]) -> list[bool]:
-        """Whether each text is longer than what is read of it."""
-        return self._tokens.cuts(texts)
