@@ -13,6 +13,7 @@ from evaluation.commands.train_medemb import train_medemb_command
 from evaluation.statistics.intervals import Difference
 
 if TYPE_CHECKING:
+    from evaluation.suites.medheb.repeated_trainings import RepeatedDifference
     from evaluation.training.ablation import AblationRow
 
 app = typer.Typer(name="train", help="Train a model.", no_args_is_help=True)
@@ -93,10 +94,16 @@ def _ablation_table(rows: "list[AblationRow]", suite: Path, trainings: int) -> T
     for heading in ("Loss on equivalent pairs", "Hit@1", "Over untrained", "Over masking on", "In each"):
         table.add_column(heading, justify="right")
     for row in rows:
-        each = ", ".join(f"{100 * gap:+.1f}" for gap in row.by_seed) or "–"
-        cells = (f"{row.equivalent_loss:.3f}", percent(row.hit_at_1), _gap(row.lift), _gap(row.unmasked), each)
+        cells = (f"{row.equivalent_loss:.3f}", percent(row.hit_at_1), _gap(row.lift), *_repeated(row.unmasked))
         table.add_row(row.variant.name, *cells)
     return table
+
+
+def _repeated(found: "RepeatedDifference | None") -> tuple[str, str]:
+    """The mean difference, and that of each training."""
+    if found is None:
+        return _gap(None), _gap(None)
+    return _gap(found.difference), ", ".join(f"{100 * gap:+.1f}" for gap in found.by_training)
 
 
 def _gap(gap: Difference | None) -> str:

@@ -20,7 +20,7 @@ from accelerate import Accelerator
 from evaluation.embedders.lite_towers import load_pretrained_towers
 from evaluation.errors import DataMissing
 from evaluation.statistics.intervals import Difference
-from evaluation.suites.medheb.repeated_trainings import compare_trainings
+from evaluation.suites.medheb.repeated_trainings import RepeatedDifference, compare_trainings
 from evaluation.training.dev_suite import DevScores, DevSuite
 from evaluation.training.equivalence import equivalence_keys, equivalent
 from evaluation.training.features import FeatureTable, feature_table
@@ -76,16 +76,14 @@ class AblationRow:
     """One variant, its loss on equivalent pairs of training records and its overall Hit@1, both means over the seeds.
 
     `lift` is Hit@1 minus the untrained model's, `unmasked` minus that of training of the same recipe with masking,
-    both paired over the same queries and averaged over the seeds; `by_seed` is `unmasked` for each seed. They are None
-    and empty for what is compared with.
+    both paired over the same queries and averaged over the seeds. They are None for what is compared with.
     """
 
     variant: Variant
     equivalent_loss: float
     hit_at_1: float
     lift: Difference | None
-    unmasked: Difference | None
-    by_seed: tuple[float, ...]
+    unmasked: RepeatedDifference | None
 
 
 OnStep = Callable[[int, StepReport], None]
@@ -187,14 +185,13 @@ def _row(
 
     lift, unmasked = None, None
     if variant != UNTRAINED:
-        lift = compare_trainings(dev.spec, outcomes(variant), outcomes(UNTRAINED))
+        lift = compare_trainings(dev.spec, outcomes(variant), outcomes(UNTRAINED)).difference
         if not variant.mask_equivalent:
             unmasked = compare_trainings(dev.spec, outcomes(variant), outcomes(replace(variant, mask_equivalent=True)))
     return AblationRow(
         variant,
         equivalent_loss=float(np.mean(losses[variant])),
         hit_at_1=float(np.mean([found.overall for found in scores[variant]])),
-        lift=lift.difference if lift else None,
-        unmasked=unmasked.difference if unmasked else None,
-        by_seed=unmasked.by_training if unmasked else (),
+        lift=lift,
+        unmasked=unmasked,
     )

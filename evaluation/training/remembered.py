@@ -40,13 +40,11 @@ class RememberingTowers:
     def image_features(self, images: Sequence[Image.Image]) -> FloatMatrix:
         """Unit-length features, shape (len(images), 1280)."""
         keys = [_key(image) for image in images]
-        rows = _looked_up(self._known.images, keys, images, self._towers.image_features)
-        return np.stack(rows) if rows else np.empty((0, IMAGE_FEATURES), dtype=np.float32)
+        return _looked_up(self._known.images, keys, images, self._towers.image_features, width=IMAGE_FEATURES)
 
     def text_features(self, texts: Sequence[str]) -> FloatMatrix:
         """Unit-length features, shape (len(texts), 384)."""
-        rows = _looked_up(self._known.texts, texts, texts, self._towers.text_features)
-        return np.stack(rows) if rows else np.empty((0, TEXT_FEATURES), dtype=np.float32)
+        return _looked_up(self._known.texts, texts, texts, self._towers.text_features, width=TEXT_FEATURES)
 
 
 def _looked_up(
@@ -54,11 +52,14 @@ def _looked_up(
     keys: Sequence[_Key],
     items: Sequence[_Item],
     features: Callable[[Sequence[_Item]], FloatMatrix],
-) -> list[FloatMatrix]:
+    *,
+    width: int,
+) -> FloatMatrix:
     new = {key: item for key, item in zip(keys, items, strict=True) if key not in known}
     if new:
         known.update(zip(new, features(list(new.values())), strict=True))
-    return [known[key] for key in keys]
+    rows = [known[key] for key in keys]
+    return np.stack(rows) if rows else np.empty((0, width), dtype=np.float32)
 
 
 def _key(image: Image.Image) -> bytes:

@@ -21,9 +21,9 @@ def trained_models(models: Iterable[PublishedModel], *, suite_id: int) -> tuple[
     """Those of the models of which that is known, by name; of several revisions the one with most. Four queries."""
     shown = {model.revision_id: model for model in models}
     trained = contaminated_task_names(set(shown), suite_id=suite_id)
-    found: dict[str, TrainedModel] = {}
-    for revision, model in shown.items():
-        one = TrainedModel(model.repo_id, model_address(model), len(trained[revision]))
-        if one.n_tasks and one.n_tasks >= found.get(one.name, one).n_tasks:
-            found[one.name] = one
-    return tuple(sorted(found.values(), key=lambda one: one.name.lower()))
+    least_first = sorted(shown.values(), key=lambda model: len(trained[model.revision_id]))
+    most = {model.repo_id: model for model in least_first if trained[model.revision_id]}
+    return tuple(
+        TrainedModel(name, model_address(most[name]), len(trained[most[name].revision_id]))
+        for name in sorted(most, key=str.lower)
+    )

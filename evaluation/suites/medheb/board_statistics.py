@@ -52,12 +52,11 @@ def board_statistics(
     models = tuple(sorted(outcomes))
     buckets = difficulty_buckets(score_table(suite, outcomes), baselines)
     members = _members(suite, buckets)
-    sums = {place: GroupSum(len(models), resamples, n_expected=len(tasks)) for place, tasks in members.items()}
+    sums = {place: GroupSum(len(models), resamples, tasks=tasks) for place, tasks in members.items()}
     tasks = []
     for task, having, values in task_replicates(suite, outcomes, models, resamples=resamples):
-        for place, names in members.items():
-            if task in names:
-                sums[place].add(having, values)
+        for total in sums.values():
+            total.add(task, having, values)
         tasks.append(_task_standings(task, models, having, values))
     return BoardStatistics(
         suite=suite.slug,

@@ -59,12 +59,11 @@ def compare_models(
     outcomes = {"a": shared, "b": {name: b[name] for name in shared}}
     check_comparable(suite, outcomes)
     groups = [group for group in suite_groups(suite) if any(name in shared for name in group.tasks)]
-    sums = [GroupSum(len(_BOTH), resamples, n_expected=len(group.tasks)) for group in groups]
+    sums = [GroupSum(len(_BOTH), resamples, tasks=group.tasks) for group in groups]
     tasks = []
     for task, models, values in task_replicates(suite, outcomes, _BOTH, resamples=resamples):
-        for group, total in zip(groups, sums, strict=True):
-            if task in group.tasks:
-                total.add(models, values)
+        for total in sums:
+            total.add(task, models, values)
         tasks.append(_comparison(TASK_SCOPE, task, values, n_tasks=1, n_expected=1))
     by_group = [
         _comparison(group.scope, group.key, _means(total), n_tasks=int(total.counts[0]), n_expected=total.n_expected)

@@ -52,13 +52,12 @@ def paired_differences(
     check_comparable(suite, outcomes)
     models = tuple(sorted(outcomes))
     groups = family_groups(suite)
-    sums = {group: GroupSum(len(models), resamples, n_expected=len(group.tasks)) for group in groups}
+    sums = {group: GroupSum(len(models), resamples, tasks=group.tasks) for group in groups}
     pairs_of = _largest(suite, outcomes, models, largest_tasks)
     in_tasks: list[PairedDifference] = []
     for task, having, values in task_replicates(suite, outcomes, models, resamples=resamples):
-        for group, total in sums.items():
-            if task in group.tasks:
-                total.add(having, values)
+        for total in sums.values():
+            total.add(task, having, values)
         means = dict(zip(having, values, strict=True))
         for a, b in pairs_of.get(task, ()):
             in_tasks += _pairs(TASK_SCOPE, task, models, {a: means[a], b: means[b]})

@@ -51,9 +51,8 @@ def compare_trainings(
 def _overall(suite: SuiteSpec, outcomes: Outcomes, *, resamples: int) -> FloatArray:
     """The mean of the family means of each model, observed and resampled, shape (models, 1 + resamples)."""
     models = list(outcomes)
-    sums = {group: GroupSum(len(models), resamples, n_expected=len(group.tasks)) for group in family_groups(suite)}
+    sums = [GroupSum(len(models), resamples, tasks=group.tasks) for group in family_groups(suite)]
     for task, having, values in task_replicates(suite, outcomes, models, resamples=resamples):
-        for group, total in sums.items():
-            if task in group.tasks:
-                total.add(having, values)
-    return np.stack([overall_means(sums.values(), number) for number in range(len(models))])
+        for total in sums:
+            total.add(task, having, values)
+    return np.stack([overall_means(sums, number) for number in range(len(models))])

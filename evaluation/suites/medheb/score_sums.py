@@ -1,6 +1,6 @@
 """Running sums of task scores by group, so that memory does not grow with the number of tasks or queries."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -20,16 +20,18 @@ Place = tuple[str, str]
 class GroupSum:
     """Sum of Hit@1 over the tasks of a group: observed and resampled, shape (models, 1 + resamples)."""
 
-    def __init__(self, n_models: int, resamples: int, *, n_expected: int) -> None:
-        self.n_expected = n_expected
+    def __init__(self, n_models: int, resamples: int, *, tasks: Collection[str]) -> None:
+        self._tasks = frozenset(tasks)
+        self.n_expected = len(self._tasks)
         self.counts = np.zeros(n_models, dtype=np.int64)
         self.n_columns = 1 + resamples
         self._totals = np.zeros((n_models, self.n_columns))
 
-    def add(self, models: Sequence[int], values: FloatArray) -> None:
-        """Add one task's replicates, a row for each of `models`."""
-        self._totals[models] += values
-        self.counts[models] += 1
+    def add(self, task: str, models: Sequence[int], values: FloatArray) -> None:
+        """Add the replicates of a task, a row for each of `models`, if it is one of the group's."""
+        if task in self._tasks:
+            self._totals[models] += values
+            self.counts[models] += 1
 
     @property
     def complete(self) -> list[int]:
