@@ -8,9 +8,10 @@ from uuid import UUID
 from ninja import Schema
 from pydantic import Field
 
+from leaderboard.api.operations import Listing
 from leaderboard.models.vocabulary import AggregateScope
 from leaderboard.selectors.board_rows import BoardRow
-from leaderboard.selectors.board_tables import StoredBoard
+from leaderboard.selectors.board_tables import Currency, StoredBoard
 from leaderboard.selectors.catalogue import SuiteSummary
 
 
@@ -75,22 +76,28 @@ class BoardRowAnswer(Schema):
     clean_rank: int | None = Field(description="The place by it among the rows that have one; equal means share it.")
 
 
-class BoardAnswer(Schema):
-    """A board: complete rows by rank, then the others, as of the moment when its statistics were made."""
+class OfSuite(Schema):
+    """What an answer says of the suite that it is about."""
 
     suite: str
     suite_version: str
     synthetic: bool
-    scope: AggregateScope
+    is_fresh: bool = Field(description="Whether the statistics cover exactly what is published.")
+
+
+class OfBoard(OfSuite):
+    """What an answer says of any board."""
+
     key: str
-    chance: float | None
     built_at: datetime | None = Field(description="When its statistics were made; null while there are none.")
-    is_fresh: bool = Field(description="Whether they cover exactly what is published.")
     n_waiting: int = Field(description="Published runs that they do not cover yet.")
-    items: list[BoardRowAnswer]
-    count: int
-    limit: int
-    offset: int
+
+
+class BoardAnswer(OfBoard, Listing[BoardRowAnswer]):
+    """A board: complete rows by rank, then the others, as of the moment when its statistics were made."""
+
+    scope: AggregateScope
+    chance: float | None
 
 
 def board_row_answer(row: BoardRow, *, task_names: Mapping[int, str]) -> dict[str, Any]:
@@ -113,19 +120,32 @@ def board_row_answer(row: BoardRow, *, task_names: Mapping[int, str]) -> dict[st
     }
 
 
-def board_answer(suite: SuiteSummary, stored: StoredBoard, rows: Iterable[BoardRow]) -> dict[str, Any]:
-    """A board with some of its rows."""
-    board, currency = stored.board, stored.currency
-    names = {task.pk: task.name for task in board.tasks}
+def of_suite(suite: SuiteSummary, *, is_fresh: bool) -> dict[str, Any]:
+    """The fields of `OfSuite`."""
     return {
         "suite": suite.slug,
         "suite_version": suite.version,
         "synthetic": suite.synthetic,
-        "scope": board.scope,
-        "key": board.key,
-        "chance": board.chance,
+        "is_fresh": is_fresh,
+    }
+
+
+def of_board(suite: SuiteSummary, name: tuple[str, str], currency: Currency) -> dict[str, Any]:
+    """The fields of `OfBoard`, and the scope; `name` is scope and key."""
+    scope, key = name
+    return of_suite(suite, is_fresh=currency.is_fresh) | {
+        "scope": scope,
+        "key": key,
         "built_at": currency.built_at,
-        "is_fresh": currency.is_fresh,
         "n_waiting": currency.n_waiting,
+    }
+
+
+def board_answer(suite: SuiteSummary, stored: StoredBoard, rows: Iterable[BoardRow]) -> dict[str, Any]:
+    """A board with some of its rows."""
+    board = stored.board
+    names = {task.pk: task.name for task in board.tasks}
+    return of_board(suite, (board.scope, board.key), stored.currency) | {
+        "chance": board.chance,
         "items": [board_row_answer(row, task_names=names) for row in rows],
     }

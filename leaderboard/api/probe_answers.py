@@ -1,13 +1,13 @@
 """How boards of probing suites are written as answers: the only file of the API that knows what their rows look like."""
 
 from collections.abc import Iterable
-from datetime import datetime
 from typing import Any
 
 from ninja import Schema
 from pydantic import Field
 
-from leaderboard.api.board_answers import ModelOnBoard
+from leaderboard.api.board_answers import ModelOnBoard, OfBoard, OfSuite, of_board
+from leaderboard.api.operations import Listing
 from leaderboard.models.vocabulary import CellClass, Level, Modality, PhrasingStyle, ProbeBoardScope
 from leaderboard.selectors.board_tables import Currency
 from leaderboard.selectors.catalogue import SuiteSummary
@@ -16,21 +16,26 @@ from leaderboard.selectors.probe_rows import Ceiling, ProbeCell
 from leaderboard.selectors.published import PublishedModel
 
 
-class CellAnswer(Schema):
+class CellValue(Schema):
+    """What a model reached in one cell; `/boards/{suite}/cells` says more of it."""
+
+    task: str
+    ds: float = Field(description="Discrimination Score: a difference of cosines.")
+    lower: float | None
+    upper: float | None
+    cell_class: CellClass
+
+
+class CellAnswer(CellValue):
     """One model on one modality, level and style: its Discrimination Score (DS) with what the board says of it."""
 
     model: ModelOnBoard
-    task: str
     modality: Modality
     dataset: str
     level: Level
     style: PhrasingStyle
     subtype: str | None
     selection: str
-    ds: float
-    lower: float | None
-    upper: float | None
-    cell_class: str
     failure_rate: float
     pass_rate_adjusted: float
     n_anchors: int
@@ -42,27 +47,8 @@ class CellAnswer(Schema):
     is_contaminated: bool = Field(description="Whether the model is known to be trained on these images.")
 
 
-class CellsAnswer(Schema):
+class CellsAnswer(OfSuite, Listing[CellAnswer]):
     """The cells of a probing suite."""
-
-    suite: str
-    suite_version: str
-    synthetic: bool
-    is_fresh: bool = Field(description="Whether they cover exactly what is published.")
-    items: list[CellAnswer]
-    count: int
-    limit: int
-    offset: int
-
-
-class CellValue(Schema):
-    """What a model reached in one cell of a board; `/boards/{suite}/cells` says more of it."""
-
-    task: str
-    ds: float = Field(description="Discrimination Score: a difference of cosines.")
-    lower: float | None
-    upper: float | None
-    cell_class: CellClass
 
 
 class CellCountAnswer(Schema):
@@ -91,21 +77,10 @@ class ProbeBoardRowAnswer(Schema):
     clean_rank: int | None = Field(description="The place by its share among the rows that have a cell left.")
 
 
-class ProbeBoardAnswer(Schema):
+class ProbeBoardAnswer(OfBoard, Listing[ProbeBoardRowAnswer]):
     """A board of a probing suite: ranked rows, then the others, as of the moment when its statistics were made."""
 
-    suite: str
-    suite_version: str
-    synthetic: bool
     scope: ProbeBoardScope
-    key: str
-    built_at: datetime | None = Field(description="When its statistics were made; null while there are none.")
-    is_fresh: bool = Field(description="Whether they cover exactly what is published.")
-    n_waiting: int = Field(description="Published runs that they do not cover yet.")
-    items: list[ProbeBoardRowAnswer]
-    count: int
-    limit: int
-    offset: int
 
 
 def cell_answer(
@@ -120,18 +95,7 @@ def probe_board_answer(
     suite: SuiteSummary, name: tuple[ProbeBoardScope, str], currency: Currency, rows: Iterable[ProbeBoardRow]
 ) -> dict[str, Any]:
     """A board with some of its rows."""
-    scope, key = name
-    return {
-        "suite": suite.slug,
-        "suite_version": suite.version,
-        "synthetic": suite.synthetic,
-        "scope": scope,
-        "key": key,
-        "built_at": currency.built_at,
-        "is_fresh": currency.is_fresh,
-        "n_waiting": currency.n_waiting,
-        "items": [_row_answer(row) for row in rows],
-    }
+    return of_board(suite, name, currency) | {"items": [_row_answer(row) for row in rows]}
 
 
 def _row_answer(row: ProbeBoardRow) -> dict[str, Any]:

@@ -6,8 +6,9 @@ from django.http import Http404, HttpRequest
 from ninja import Path, Query, Router
 from pydantic import Field
 
+from leaderboard.api.board_answers import of_suite
 from leaderboard.api.board_requests import RowFilter, board_address, chosen_rows, live_suite
-from leaderboard.api.operations import Absent, Place, Text, reads
+from leaderboard.api.operations import Absent, Place, Text, listing, reads
 from leaderboard.api.probe_answers import CellsAnswer, ProbeBoardAnswer, cell_answer, probe_board_answer
 from leaderboard.models.vocabulary import Level, Modality, PhrasingStyle, ProbeBoardScope, SuiteKind
 from leaderboard.selectors.board_tables import stored_probe_tables
@@ -64,16 +65,8 @@ def get_cells(request: HttpRequest, suite: Path[Text], asked: Query[CellFilter])
     found = live_suite(suite, SuiteKind.PROBING)
     statistics = probe_statistics(found.pk)
     items = _cells(found, statistics, asked) if statistics else []
-    return {
-        "suite": found.slug,
-        "suite_version": found.version,
-        "synthetic": found.synthetic,
-        "is_fresh": statistics is not None and statistics.is_fresh,
-        "items": items[asked.offset : asked.offset + asked.limit],
-        "count": len(items),
-        "limit": asked.limit,
-        "offset": asked.offset,
-    }
+    part = listing(items[asked.offset : asked.offset + asked.limit], count=len(items), place=asked)
+    return of_suite(found, is_fresh=statistics is not None and statistics.is_fresh) | part
 
 
 def probe_addresses(suite: SuiteSummary) -> list[dict[str, str]]:
