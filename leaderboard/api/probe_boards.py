@@ -20,12 +20,6 @@ from leaderboard.selectors.training_data import contaminated_task_names
 router = Router(tags=["Boards"])
 
 _OVERVIEW = (ProbeBoardScope.OVERVIEW, "")
-_KEYS_TO_COME = {
-    ProbeBoardScope.OVERVIEW: ("",),
-    ProbeBoardScope.MODALITY: tuple(Modality.values),
-    ProbeBoardScope.LEVEL: tuple(Level.values),
-}
-"""Of the boards that a suite may have once it has statistics."""
 
 
 class CellFilter(Place):
@@ -85,7 +79,7 @@ def _board(slug: str, name: tuple[ProbeBoardScope, str], asked: RowFilter) -> di
     suite = live_suite(slug, SuiteKind.PROBING)
     stored = stored_probe_tables(suite, [name])
     table, (scope, key) = stored.tables.get(name), name
-    if table is None and (stored.currency.built_at or key not in _KEYS_TO_COME[scope]):
+    if stored.lacks(scope, key):
         raise Http404(f"There is no {scope.label.lower()} {key} on the boards. /api/v1/boards lists every board.")
     rows, part = chosen_rows(table.rows if table else (), asked)
     return probe_board_answer(suite, name, stored.currency, rows) | part

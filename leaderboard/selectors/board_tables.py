@@ -13,7 +13,7 @@ from django.db import connection
 from django.db.models import Q
 
 from leaderboard.models import BoardChange, BoardTable, Run, Task
-from leaderboard.models.vocabulary import AggregateScope, ProbeBoardScope
+from leaderboard.models.vocabulary import AggregateScope, Level, Modality, ProbeBoardScope
 from leaderboard.selectors.board_documents import board_of_document
 from leaderboard.selectors.board_layout import LAYOUT
 from leaderboard.selectors.board_making import board_task, keys_of
@@ -75,6 +75,18 @@ class StoredProbeTables:
 
     tables: Mapping[tuple[str, str], ProbeTable]
     currency: Currency
+
+    def lacks(self, scope: ProbeBoardScope, key: str) -> bool:
+        """Whether a board is not there, nor can be once there are statistics."""
+        return (scope, key) not in self.tables and (self.currency.built_at is not None or key not in _PROBE_KEYS[scope])
+
+
+_PROBE_KEYS = {
+    ProbeBoardScope.OVERVIEW: ("",),
+    ProbeBoardScope.MODALITY: tuple(Modality.values),
+    ProbeBoardScope.LEVEL: tuple(Level.values),
+}
+"""Of the boards that a probing suite may have before it has statistics."""
 
 
 Name = tuple[str, str]

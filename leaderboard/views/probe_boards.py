@@ -83,7 +83,7 @@ def modality(request: HttpRequest, key: str) -> HttpResponse:
     if asked is None:
         raise Http404("There is no such board.")
     table = asked.table
-    if table is None and (asked.stored.currency.built_at or key not in Modality.values):
+    if asked.stored.lacks(ProbeBoardScope.MODALITY, key):
         raise Http404("This suite has no such modality.")
     place = table.place if table else None
     context: dict[str, Any] = {"heading": place.title if place else Modality(key).label, "is_scored": True}
