@@ -373,7 +373,7 @@ def test_pages_cost_few_queries(client, document, django_assert_max_num_queries,
             get(client, address)
     for address in ANALYSES:
         get(client, address)
-        with django_assert_max_num_queries(10):
+        with django_assert_max_num_queries(9):
             client.get(address)
 
 

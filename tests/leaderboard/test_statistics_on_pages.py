@@ -271,7 +271,7 @@ def test_pages_cost_few_queries(client, runs, django_assert_max_num_queries) -> 
     address = "/compare/?" + "&".join(f"run={run.pk}" for run in runs.values())
     for page in ("/analyses/", "/tasks/example/Label/", "/models/lab/strong/", address):
         get(client, page)
-    for page, most in (("/analyses/", 10), ("/tasks/example/Label/", 9), (address, 12), ("/models/lab/strong/", 15)):
+    for page, most in (("/analyses/", 9), ("/tasks/example/Label/", 9), (address, 12), ("/models/lab/strong/", 15)):
         with django_assert_max_num_queries(most):
             client.get(page)
 
